@@ -1,0 +1,1 @@
+"""dualgate: a long-term memory layer for conversational assistants."""

@@ -1,0 +1,124 @@
+"""Every error dualgate raises on purpose, in one tree.
+
+    DualgateError
+    ├── InvalidInputError          an argument is wrong; names the argument and the rule
+    │   └── SettingsError          the settings contradict each other; lists every problem
+    ├── NotFoundError              no such item, pending override or job for this user
+    ├── IllegalMoveError           the state machine has no such move [S1]
+    ├── ConfirmationRequiredError  forgetting a frozen item asks once more [F6]
+    ├── ExtractionError            an extractor's answer could not be read [W5]
+    ├── StoreError                 the database failed; carries what to do
+    │   ├── NewerSchemaError       the file was written by a newer dualgate [T4]
+    │   └── LeaseLostError         another worker took this user over; nothing was applied
+    └── QueueFullError             backpressure: come back after `retry_after` seconds [W1]
+
+Exceptions carry data; their text is derived from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class DualgateError(Exception):
+    """Base of everything dualgate raises on purpose."""
+
+
+class InvalidInputError(DualgateError):
+    """An argument breaks a rule; nothing was stored."""
+
+    def __init__(self, argument: str, rule: str, given: object = None) -> None:
+        self.argument = argument
+        self.rule = rule
+        shown = "" if given is None else f" (given: {_short(given)})"
+        super().__init__(f"{argument}: {rule}{shown}")
+
+
+class SettingsError(InvalidInputError):
+    """The settings contradict each other; `problems` lists all of them at once."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("settings", "; ".join(self.problems))
+
+
+class NotFoundError(DualgateError):
+    """This user has no such thing."""
+
+    def __init__(self, kind: str, identifier: str) -> None:
+        self.kind = kind
+        self.identifier = identifier
+        super().__init__(f"no {kind} {_short(identifier)} for this user")
+
+
+class IllegalMoveError(DualgateError):
+    """The state machine has no such move [S1]."""
+
+    def __init__(self, status: str, cause: str) -> None:
+        self.status = status
+        self.cause = cause
+        super().__init__(f"an item that is {status} cannot move by {cause}")
+
+
+class ConfirmationRequiredError(DualgateError):
+    """Forgetting a frozen item asks once more: call again with confirm=True [F6]."""
+
+    def __init__(self, item_id: str) -> None:
+        self.item_id = item_id
+        super().__init__(f"item {item_id} is frozen; call again with confirm=True to forget it")
+
+
+class ExtractionError(DualgateError):
+    """An extractor's answer could not be read; `raw` is what it said."""
+
+    def __init__(self, problem: str, raw: str = "") -> None:
+        self.problem = problem
+        self.raw = raw
+        super().__init__(problem)
+
+
+class StoreError(DualgateError):
+    """The database failed. `advice` says what to do."""
+
+    def __init__(self, problem: str, advice: str = "") -> None:
+        self.problem = problem
+        self.advice = advice
+        super().__init__(f"{problem}. {advice}".rstrip(". ") + ".")
+
+
+class NewerSchemaError(StoreError):
+    """The database was written by a newer dualgate [T4]."""
+
+    def __init__(self, found: str, known: str) -> None:
+        self.found = found
+        self.known = known
+        super().__init__(
+            f"the database has schema {found}, this dualgate knows up to {known}",
+            "Upgrade dualgate, or open another database",
+        )
+
+
+class LeaseLostError(StoreError):
+    """Another worker took this user over; nothing of this unit was applied."""
+
+    def __init__(self, user_id: str) -> None:
+        super().__init__("the lease on this user has passed to another worker", "It is retried")
+        self.user_id = user_id
+
+
+class QueueFullError(DualgateError):
+    """Backpressure: the queue holds too much; come back after `retry_after` seconds [W1]."""
+
+    def __init__(self, scope: str, depth: int, limit: int, retry_after: float = 1.0) -> None:
+        self.scope = scope
+        self.depth = depth
+        self.limit = limit
+        self.retry_after = retry_after
+        super().__init__(
+            f"the {scope} queue holds {depth} of {limit} jobs; retry after {retry_after:g} s"
+        )
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."  # noqa: PLR2004

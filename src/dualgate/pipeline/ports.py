@@ -1,0 +1,488 @@
+"""What the pipeline needs from the outside world. Adapters implement these; nothing else is said.
+
+Conventions: every method that touches memory takes a user_id [P4]; ids and times come from here,
+never from the database [T5]; a Transaction is one atomic unit for one user.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dualgate.domain.items import Candidate, MemoryItem, Message
+from dualgate.domain.plan import Decision, Move, Pending, Plan
+from dualgate.domain.signals import Signal
+from dualgate.domain.status import Status
+from dualgate.domain.types import ItemType, Role
+from dualgate.domain.view import Likeness, OwnTime, Snapshot
+
+Vector: TypeAlias = NDArray[np.float32]  # (dim,), unit length
+Vectors: TypeAlias = NDArray[np.float32]  # (n, dim), unit length
+
+
+class Clock(Protocol):
+    """The time. Only adapters/system.py reads the real one."""
+
+    def now(self) -> datetime:
+        """Return the current instant, aware, UTC."""
+        ...
+
+
+class IdSource(Protocol):
+    """Fresh ids: UUIDv7 text, so that they sort by time and no database has to make them."""
+
+    def new(self) -> str:
+        """Return an id never returned before."""
+        ...
+
+
+class Embedder(Protocol):
+    """Turns sentences into unit vectors [T3]. `model` and `dim` go with every stored vector."""
+
+    model: str
+    dim: int
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return one unit vector a text, in order."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """What an extractor reads: one message, with the few turns before it for context.
+
+    at is aware, and its offset is the speaker's time zone: relative dates resolve there [W4].
+    history is oldest first; facts that stand only there are not asked for.
+    """
+
+    user_id: str
+    session_id: str
+    message: Message
+    at: datetime
+    history: tuple[Message, ...] = ()
+
+
+class Extractor(Protocol):
+    """Reads a turn, proposes candidates [W3-W5].
+
+    Raises ExtractionError for what it cannot read; never answers "no facts" instead.
+    """
+
+    async def extract(self, turn: Turn) -> Sequence[Candidate]:
+        """Return what the turn states, with its quote; empty if it states nothing."""
+        ...
+
+
+class Judge(Protocol):
+    """Compares a candidate with stored items: fitted on data, no I/O [C1]."""
+
+    def compare(
+        self, candidate: Candidate, items: Sequence[MemoryItem], cosines: Sequence[float]
+    ) -> list[Likeness]:
+        """Return one Likeness an item, in order."""
+        ...
+
+
+class Structurer(Protocol):
+    """Fills in the structure a candidate lacks (attribute, value, qualifiers, polarity) [C1]."""
+
+    def complete(self, candidate: Candidate) -> Candidate:
+        """Return the candidate with what could be read out of its content; never overrides."""
+        ...
+
+
+class Redactor(Protocol):
+    """Finds secrets before anything is queued [P1]."""
+
+    def redact(self, text: str) -> str:
+        """Return text with every secret replaced by a mark such as [secret: password]."""
+        ...
+
+
+class TokenCounter(Protocol):
+    """Counts tokens for a model family."""
+
+    def count(self, text: str) -> int:
+        """Return the number of tokens of `text`."""
+        ...
+
+
+# --- the queue [W1] -----------------------------------------------------------------------------
+
+
+class JobKind:
+    """What a job carries."""
+
+    TURNS = "turns"
+    CANDIDATES = "candidates"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One accepted piece of work of one user. payload is plain JSON."""
+
+    id: str
+    user_id: str
+    session_id: str
+    kind: str
+    payload: Mapping[str, Any]
+    enqueued_at: datetime
+    attempts: int = 0
+    idempotency_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lease:
+    """One worker's hold on one user, with the jobs it may run, oldest first.
+
+    token is fresh with every lease: a late worker's unit finds another token and is rolled back.
+    """
+
+    user_id: str
+    token: str
+    until: datetime
+    jobs: tuple[Job, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadJob:
+    """A job that was parked after its last attempt, with the real error."""
+
+    job: Job
+    error: str
+    died_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueDepth:
+    """How much waits, and since when."""
+
+    waiting: int
+    dead: int
+    oldest_enqueued_at: datetime | None
+
+
+class Queue(Protocol):
+    """Durable, ordered per user, exactly-once in effect. It leases the user, not the job."""
+
+    async def enqueue(self, job: Job) -> str:
+        """Store the job durably and return its id, or the id first given to its idempotency key.
+
+        Raises QueueFullError.
+        """
+        ...
+
+    async def claim(self, now: datetime, lease_seconds: float, limit: int) -> Lease | None:
+        """Take one user whose jobs are due and nobody holds; None if there is none."""
+        ...
+
+    async def release(self, lease: Lease) -> None:
+        """Let the user go; jobs that are left become due at once."""
+        ...
+
+    async def retry(self, lease: Lease, job: Job, error: str, due_at: datetime) -> None:
+        """Count a failed attempt and let the user's jobs wait until `due_at`, order kept."""
+        ...
+
+    async def bury(self, lease: Lease, job: Job, error: str, now: datetime) -> None:
+        """Park the job as dead with its error; the user's next job may run."""
+        ...
+
+    async def job_state(self, user_id: str, job_id: str) -> str:
+        """Return waiting, done or dead. Raises NotFoundError."""
+        ...
+
+    async def depth(self) -> QueueDepth:
+        """Return how much waits in all."""
+        ...
+
+    async def next_due(self) -> datetime | None:
+        """Return when the next job becomes due; None if nothing waits."""
+        ...
+
+    async def dead(self, user_id: str | None = None, limit: int = 100) -> list[DeadJob]:
+        """Return parked jobs, newest first."""
+        ...
+
+    async def revive(self, user_id: str, job_id: str, now: datetime) -> None:
+        """Let a dead job run again. Raises NotFoundError."""
+        ...
+
+
+# --- the store ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredTurn:
+    """A raw turn as kept: the transcript [L3]."""
+
+    id: str
+    user_id: str
+    session_id: str
+    role: Role
+    content: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """A session and the root of its lineage: forks and resumptions share the root [F2].
+
+    core_* is the rendered core of the first `context()`, kept so that it stays byte-identical
+    for the whole session [R1].
+    """
+
+    user_id: str
+    id: str
+    root_id: str
+    started_at: datetime
+    ended_at: datetime | None = None
+    core_text: str | None = None
+    core_item_ids: tuple[str, ...] = ()
+    core_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """An item was handed out at `at`: an access; a relevance hit if it answered a query [F5]."""
+
+    item_id: str
+    at: datetime
+    hit: bool
+    query_relevance: float = 0.0
+    session_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemFilter:
+    """Which items to list."""
+
+    statuses: frozenset[Status] | None = None
+    item_type: ItemType | None = None
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemPage:
+    """A page of items, newest first, and where the next one starts (None: this was the last)."""
+
+    items: tuple[MemoryItem, ...]
+    cursor: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Due:
+    """Items whose time is over, for upkeep."""
+
+    expired: tuple[MemoryItem, ...] = ()
+    forgotten: tuple[MemoryItem, ...] = ()  # forgotten before the undo window
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreStats:
+    """Counts for one user, or for all."""
+
+    users: int
+    items: Mapping[Status, int] = field(default_factory=dict)
+    turns: int = 0
+    decisions: Mapping[str, int] = field(default_factory=dict)
+    pendings: int = 0
+    bytes: int | None = None
+
+
+class Transaction(Protocol):
+    """One atomic unit of one user's memory. Leaving it by an exception applies nothing."""
+
+    async def snapshot(self) -> Snapshot:
+        """Return the pools as this unit sees them, its own plans included."""
+        ...
+
+    async def nearest(self, vector: Vector, *, limit: int, gate: float) -> list[tuple[str, float]]:
+        """Return (item id, cosine) of live items (hot, frozen, archive) with cosine ≥ gate."""
+        ...
+
+    async def in_slot(self, subject: str, attribute: str) -> list[MemoryItem]:
+        """Return the live items of this slot, compared by `folded`."""
+        ...
+
+    async def items(self, item_ids: Iterable[str]) -> dict[str, MemoryItem]:
+        """Return these items of the user, whatever their status; unknown ids are left out."""
+        ...
+
+    async def signals(
+        self, item_ids: Iterable[str], session_id: str | None = None
+    ) -> dict[str, list[Signal]]:
+        """Return the signals of these items, oldest first; of one session if given."""
+        ...
+
+    async def pending(self, pending_id: str) -> Pending | None:
+        """Return a pending override, open or closed."""
+        ...
+
+    async def due(self, now: datetime, forgotten_before: datetime) -> Due:
+        """Return what expired by `now`, and what was forgotten before the undo window."""
+        ...
+
+    async def apply(self, plan: Plan, vectors: Mapping[str, Vector] | None = None) -> None:
+        """Write a plan. `vectors` holds an embedding for every item whose content is new."""
+        ...
+
+    async def add_turns(self, turns: Sequence[StoredTurn]) -> list[str]:
+        """Keep raw turns; return the ids that are new. A known id is stored once [W1]."""
+        ...
+
+    async def recent_turns(self, session_id: str, limit: int) -> list[StoredTurn]:
+        """Return the last turns of a session, oldest first."""
+        ...
+
+    async def session(self, session_id: str, now: datetime, parent_id: str | None) -> Session:
+        """Return the session, made if new; a parent gives it the parent's root [F2]."""
+        ...
+
+    async def end_session(self, session_id: str, now: datetime) -> None:
+        """Mark the session ended and drop its working memory [L2]."""
+        ...
+
+    async def touch(self, own_time: OwnTime) -> None:
+        """Set the user's own clock [D1]."""
+        ...
+
+    async def set_user(
+        self,
+        *,
+        user_class: str | None = None,
+        capture_paused: bool | None = None,
+        recall_paused: bool | None = None,
+        maintained_at: datetime | None = None,
+    ) -> None:
+        """Change what is set for the user; None leaves it."""
+        ...
+
+    async def finish(self, job: Job, decisions: Sequence[Decision]) -> None:
+        """End the job inside this unit, so that its effects happen exactly once [W1]."""
+        ...
+
+
+class Store(Protocol):
+    """Keeps everything. Reads outside a Transaction see the last committed state."""
+
+    async def close(self) -> None:
+        """Release files and connections."""
+        ...
+
+    def begin(
+        self, user_id: str, lease: Lease | None = None
+    ) -> AbstractAsyncContextManager[Transaction]:
+        """Open a unit for one user. With a lease, raises LeaseLostError if it is no longer held."""
+        ...
+
+    async def snapshot(self, user_id: str) -> Snapshot:
+        """Return the user's pools."""
+        ...
+
+    async def nearest(
+        self, user_id: str, vector: Vector, *, limit: int, gate: float
+    ) -> list[tuple[str, float]]:
+        """Return (item id, cosine) of live items with cosine ≥ gate, best first."""
+        ...
+
+    async def by_words(self, user_id: str, words: str, *, limit: int) -> list[tuple[str, float]]:
+        """Return (item id, BM25 relevance > 0, higher is better) of live items, best first.
+
+        `words` is any text; Chinese is matched by character bigrams, Latin by words.
+        """
+        ...
+
+    async def items(self, user_id: str, item_ids: Iterable[str]) -> dict[str, MemoryItem]:
+        """Return these items, whatever their status; unknown ids are left out."""
+        ...
+
+    async def page(
+        self, user_id: str, wanted: ItemFilter, *, limit: int, cursor: str | None
+    ) -> ItemPage:
+        """List items, newest first. Raises InvalidInputError for a cursor it did not give."""
+        ...
+
+    async def believed_at(self, user_id: str, when: datetime) -> list[MemoryItem]:
+        """Return the items that were active at `when`, by the log of moves."""
+        ...
+
+    async def moves(self, user_id: str, item_id: str | None = None) -> list[Move]:
+        """Return the log, oldest first."""
+        ...
+
+    async def signals(self, user_id: str, item_id: str) -> list[Signal]:
+        """Return an item's signals, oldest first."""
+        ...
+
+    async def versions(self, user_id: str, item_id: str) -> list[MemoryItem]:
+        """Return the lineage the item belongs to, oldest first."""
+        ...
+
+    async def uses(self, user_id: str, item_id: str, limit: int = 50) -> list[Use]:
+        """Return when the item was handed out, newest first."""
+        ...
+
+    async def decisions(
+        self,
+        user_id: str,
+        *,
+        text: str | None = None,
+        job_id: str | None = None,
+        limit: int = 100,
+    ) -> list[Decision]:
+        """Return recorded decisions, newest first: of a job, or whose content has `text`."""
+        ...
+
+    async def pendings(self, user_id: str, *, open_only: bool = True) -> list[Pending]:
+        """Return pending overrides, oldest first."""
+        ...
+
+    async def record_uses(self, user_id: str, uses: Sequence[Use], own_time: OwnTime) -> None:
+        """Count accesses and relevance hits, in one go, off the reading path."""
+        ...
+
+    async def session(self, user_id: str, session_id: str) -> Session | None:
+        """Return a session, None if unknown."""
+        ...
+
+    async def keep_core(self, session: Session) -> Session:
+        """Keep the session's core unless one is kept already; return what is kept [R1]."""
+        ...
+
+    async def note(
+        self,
+        user_id: str,
+        session_id: str,
+        task_id: str,
+        key: str,
+        value: str | None,
+        now: datetime,
+        expires_at: datetime,
+    ) -> None:
+        """Set a working-memory note, or remove it (value None) [L2]."""
+        ...
+
+    async def notes(
+        self, user_id: str, session_id: str, task_id: str, now: datetime
+    ) -> dict[str, str]:
+        """Return the notes of a task that have not run out."""
+        ...
+
+    async def clear_notes(self, user_id: str, session_id: str, task_id: str) -> None:
+        """Remove all notes of a task."""
+        ...
+
+    async def users(self, after: str | None, limit: int) -> list[str]:
+        """Return user ids in order, for upkeep over all."""
+        ...
+
+    async def stats(self, user_id: str | None = None) -> StoreStats:
+        """Return counts, of one user or of all."""
+        ...
