@@ -117,13 +117,18 @@ class Pending:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
-    """A statement for the task or the moment: working memory only [L2]."""
+    """A statement for the task or the moment: working memory only [L2].
+
+    Without a task it stands under the task "", without expires_at it lasts as long as its session.
+    """
 
     user_id: str
     session_id: str
     key: str
     text: str
     at: datetime
+    task_id: str = ""
+    expires_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

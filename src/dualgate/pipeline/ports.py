@@ -174,24 +174,38 @@ class Queue(Protocol):
     async def enqueue(self, job: Job) -> str:
         """Store the job durably and return its id, or the id first given to its idempotency key.
 
-        Raises QueueFullError.
+        A job whose id is known is the same job: stored once. An idempotency key belongs to its
+        user and outlives the job. Raises QueueFullError (scope "user" or "total"); dead jobs do
+        not count, and a job that is known already is never refused.
         """
         ...
 
     async def claim(self, now: datetime, lease_seconds: float, limit: int) -> Lease | None:
-        """Take one user whose jobs are due and nobody holds; None if there is none."""
+        """Take one user whose jobs are due and nobody holds; None if there is none.
+
+        A lease that ran out (until <= now) holds nobody. At most `limit` jobs, oldest first.
+        """
         ...
 
     async def release(self, lease: Lease) -> None:
-        """Let the user go; jobs that are left become due at once."""
+        """Let the user go; jobs that are left become due at once.
+
+        Does nothing if the lease is no longer held: it ended by `retry`, or another took over.
+        """
         ...
 
     async def retry(self, lease: Lease, job: Job, error: str, due_at: datetime) -> None:
-        """Count a failed attempt and let the user's jobs wait until `due_at`, order kept."""
+        """Count a failed attempt and let the user's jobs wait until `due_at`, order kept.
+
+        Ends the lease. What is enqueued meanwhile waits as well. Raises LeaseLostError.
+        """
         ...
 
     async def bury(self, lease: Lease, job: Job, error: str, now: datetime) -> None:
-        """Park the job as dead with its error; the user's next job may run."""
+        """Park the job as dead with its error; the user's next job may run.
+
+        The lease goes on; the job counts this last attempt. Raises LeaseLostError.
+        """
         ...
 
     async def job_state(self, user_id: str, job_id: str) -> str:
@@ -199,11 +213,14 @@ class Queue(Protocol):
         ...
 
     async def depth(self) -> QueueDepth:
-        """Return how much waits in all."""
+        """Return how much waits in all, what is being worked on included."""
         ...
 
     async def next_due(self) -> datetime | None:
-        """Return when the next job becomes due; None if nothing waits."""
+        """Return when the next job becomes due; None if nothing waits.
+
+        The jobs of a user who is held become due when the lease runs out.
+        """
         ...
 
     async def dead(self, user_id: str | None = None, limit: int = 100) -> list[DeadJob]:
@@ -211,7 +228,7 @@ class Queue(Protocol):
         ...
 
     async def revive(self, user_id: str, job_id: str, now: datetime) -> None:
-        """Let a dead job run again. Raises NotFoundError."""
+        """Let a dead job run again, in its old place and with no attempts. Raises NotFoundError."""
         ...
 
 
@@ -261,7 +278,10 @@ class Use:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemFilter:
-    """Which items to list."""
+    """Which items to list.
+
+    statuses None means any. text must occur in the content, upper and lower case the same.
+    """
 
     statuses: frozenset[Status] | None = None
     item_type: ItemType | None = None
@@ -286,7 +306,7 @@ class Due:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreStats:
-    """Counts for one user, or for all."""
+    """Counts for one user, or for all. decisions by outcome; pendings that are open."""
 
     users: int
     items: Mapping[Status, int] = field(default_factory=dict)
@@ -304,7 +324,10 @@ class Transaction(Protocol):
         ...
 
     async def nearest(self, vector: Vector, *, limit: int, gate: float) -> list[tuple[str, float]]:
-        """Return (item id, cosine) of live items (hot, frozen, archive) with cosine ≥ gate."""
+        """Return (item id, cosine) of live items (hot, frozen, archive), best first.
+
+        Only those with cosine ≥ gate. An item without a vector is never near.
+        """
         ...
 
     async def in_slot(self, subject: str, attribute: str) -> list[MemoryItem]:
@@ -318,7 +341,10 @@ class Transaction(Protocol):
     async def signals(
         self, item_ids: Iterable[str], session_id: str | None = None
     ) -> dict[str, list[Signal]]:
-        """Return the signals of these items, oldest first; of one session if given."""
+        """Return the signals of these items, oldest first; of one session if given.
+
+        Every id asked for has an entry, if only an empty one.
+        """
         ...
 
     async def pending(self, pending_id: str) -> Pending | None:
@@ -330,11 +356,21 @@ class Transaction(Protocol):
         ...
 
     async def apply(self, plan: Plan, vectors: Mapping[str, Vector] | None = None) -> None:
-        """Write a plan. `vectors` holds an embedding for every item whose content is new."""
+        """Write a plan. `vectors` holds an embedding for every item whose content is new.
+
+        Items, pendings and the decision are written whole, over what has the same id. A vector
+        whose item is not in the plan is left aside; an item keeps its vector if none is given.
+        `purged` takes the item with its signals, uses, vector and pendings, and the decisions
+        about it; the moves stay, for they hold no content. A Note without `expires_at` lasts as
+        long as its session. Raises InvalidInputError if anything in it is another user's [P4].
+        """
         ...
 
     async def add_turns(self, turns: Sequence[StoredTurn]) -> list[str]:
-        """Keep raw turns; return the ids that are new. A known id is stored once [W1]."""
+        """Keep raw turns; return the ids that are new. A known id is stored once [W1].
+
+        Ids belong to their user. Raises InvalidInputError for another user's turn [P4].
+        """
         ...
 
     async def recent_turns(self, session_id: str, limit: int) -> list[StoredTurn]:
@@ -342,11 +378,17 @@ class Transaction(Protocol):
         ...
 
     async def session(self, session_id: str, now: datetime, parent_id: str | None) -> Session:
-        """Return the session, made if new; a parent gives it the parent's root [F2]."""
+        """Return the session, made if new; a parent gives it the parent's root [F2].
+
+        The root is settled when the session is made. A parent never seen is itself the root.
+        """
         ...
 
     async def end_session(self, session_id: str, now: datetime) -> None:
-        """Mark the session ended and drop its working memory [L2]."""
+        """Mark the session ended and drop its working memory, of every task [L2].
+
+        An unknown session has only its working memory dropped.
+        """
         ...
 
     async def touch(self, own_time: OwnTime) -> None:
@@ -365,12 +407,27 @@ class Transaction(Protocol):
         ...
 
     async def finish(self, job: Job, decisions: Sequence[Decision]) -> None:
-        """End the job inside this unit, so that its effects happen exactly once [W1]."""
+        """End the job inside this unit, so that its effects happen exactly once [W1].
+
+        Records those decisions that no plan has recorded. Raises NotFoundError for a job that
+        does not wait any more (it is done, dead or unknown), which rolls the unit back.
+        """
         ...
 
 
 class Store(Protocol):
-    """Keeps everything. Reads outside a Transaction see the last committed state."""
+    """Keeps everything. Reads outside a Transaction see the last committed state.
+
+    Units and writes of one user happen one after the other, so inside a unit call its own methods,
+    not the Store's writing ones. Every method refuses a blank user_id (InvalidInputError) [P4].
+    What was returned never changes by what is written later.
+
+    A user's `version` rises by one with each unit or `record_uses` that changed what the Snapshot
+    shows; a refused candidate or a kept turn changes nothing there. Snapshot.pendings holds the
+    open ones, oldest first. Snapshot.archive_tail holds at most 64 items once the archive lacks
+    fewer than 64 of its capacity: never confirmed first, then expired (by the user's last active
+    moment), then by retention [A7, D1].
+    """
 
     async def close(self) -> None:
         """Release files and connections."""
@@ -379,7 +436,11 @@ class Store(Protocol):
     def begin(
         self, user_id: str, lease: Lease | None = None
     ) -> AbstractAsyncContextManager[Transaction]:
-        """Open a unit for one user. With a lease, raises LeaseLostError if it is no longer held."""
+        """Open a unit for one user. With a lease, raises LeaseLostError if it is no longer held.
+
+        The lease is checked on entering and again on leaving. One that ran out is still held
+        until somebody else takes the user.
+        """
         ...
 
     async def snapshot(self, user_id: str) -> Snapshot:
@@ -395,7 +456,8 @@ class Store(Protocol):
     async def by_words(self, user_id: str, words: str, *, limit: int) -> list[tuple[str, float]]:
         """Return (item id, BM25 relevance > 0, higher is better) of live items, best first.
 
-        `words` is any text; Chinese is matched by character bigrams, Latin by words.
+        `words` is any text; Chinese is matched by character bigrams, Latin by words. One match is
+        enough. Searched are content, value, entities and tags.
         """
         ...
 
@@ -406,11 +468,17 @@ class Store(Protocol):
     async def page(
         self, user_id: str, wanted: ItemFilter, *, limit: int, cursor: str | None
     ) -> ItemPage:
-        """List items, newest first. Raises InvalidInputError for a cursor it did not give."""
+        """List items, newest first (by created_at, then id).
+
+        Raises InvalidInputError for a cursor it did not give, and for a limit under 1.
+        """
         ...
 
     async def believed_at(self, user_id: str, when: datetime) -> list[MemoryItem]:
-        """Return the items that were active at `when`, by the log of moves."""
+        """Return the items that were active at `when`, by the log, with their status then.
+
+        What the user has forgotten since is left out [P3].
+        """
         ...
 
     async def moves(self, user_id: str, item_id: str | None = None) -> list[Move]:
@@ -422,7 +490,7 @@ class Store(Protocol):
         ...
 
     async def versions(self, user_id: str, item_id: str) -> list[MemoryItem]:
-        """Return the lineage the item belongs to, oldest first."""
+        """Return the lineage the item belongs to (joined by override_of), lowest version first."""
         ...
 
     async def uses(self, user_id: str, item_id: str, limit: int = 50) -> list[Use]:
@@ -437,7 +505,10 @@ class Store(Protocol):
         job_id: str | None = None,
         limit: int = 100,
     ) -> list[Decision]:
-        """Return recorded decisions, newest first: of a job, or whose content has `text`."""
+        """Return recorded decisions, newest first: of a job, or whose content has `text`.
+
+        Upper and lower case are the same.
+        """
         ...
 
     async def pendings(self, user_id: str, *, open_only: bool = True) -> list[Pending]:
@@ -445,7 +516,11 @@ class Store(Protocol):
         ...
 
     async def record_uses(self, user_id: str, uses: Sequence[Use], own_time: OwnTime) -> None:
-        """Count accesses and relevance hits, in one go, off the reading path."""
+        """Count accesses and relevance hits, in one go, off the reading path.
+
+        Uses of unknown items are left out: they may have been erased meanwhile. The user's own
+        clock is kept too, unless a later one is kept already. No time ever goes back.
+        """
         ...
 
     async def session(self, user_id: str, session_id: str) -> Session | None:
@@ -466,7 +541,10 @@ class Store(Protocol):
         now: datetime,
         expires_at: datetime,
     ) -> None:
-        """Set a working-memory note, or remove it (value None) [L2]."""
+        """Set a working-memory note, or remove it (value None) [L2].
+
+        It has run out once `expires_at` is reached.
+        """
         ...
 
     async def notes(
@@ -480,7 +558,7 @@ class Store(Protocol):
         ...
 
     async def users(self, after: str | None, limit: int) -> list[str]:
-        """Return user ids in order, for upkeep over all."""
+        """Return user ids in order, for upkeep over all. A user exists from the first write on."""
         ...
 
     async def stats(self, user_id: str | None = None) -> StoreStats:
