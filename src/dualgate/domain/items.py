@@ -158,6 +158,8 @@ class MemoryItem:
     last_accessed_at: datetime | None = None
     last_hit_at: datetime | None = None
     frozen_at: datetime | None = None
+    # When it last weathered or thawed: only a later confirmation lets it freeze again [F5].
+    thawed_at: datetime | None = None
     # When the user last liked it: a like counts once a day [F6].
     liked_at: datetime | None = None
     # Reading of the user's own clock at the last access [D1].
@@ -165,6 +167,7 @@ class MemoryItem:
     access_count: int = 0
     source_session_id: str
     override_of: str | None = None
+    superseded_by: str | None = None
     version: int = 1
 
     @property

@@ -42,12 +42,13 @@ class Cause(StrEnum):
     FROZE = "froze"  # all conditions of [F1], or pinned
     WEATHERED = "weathered"  # [F5]
     THAWED = "thawed"  # a long, steady challenge [F3], or unpinned
-    DOUBTED = "doubted"  # confirmations fell away after contradictions
+    DISLIKED = "disliked"  # the user's thumb down, on an item nothing else speaks for
     EVICTED = "evicted"  # lost its hot place to a better one [A5]
     FADED = "faded"  # retention under the limit [D1]
     EXPIRED = "expired"  # its time limit ran out
     REACTIVATED = "reactivated"  # a new strong signal brought it back [A7]
     SUPERSEDED = "superseded"  # a newer or stronger value took its place
+    CORRECTED = "corrected"  # the user reworded it: this row keeps the old version
     CROWDED_OUT = "crowded_out"  # the archive is full [A7]
     FORGOT = "forgot"  # the user removed it [P3]
     RESTORED = "restored"  # the user took that back
@@ -59,11 +60,14 @@ ARROWS: Mapping[tuple[Status | None, Cause], frozenset[Status]] = MappingProxyTy
     {
         (None, Cause.ADMITTED): frozenset({Status.CANDIDATE}),
         (None, Cause.REPLACED_ANOTHER): frozenset({Status.CANDIDATE, Status.CONFIRMED}),
+        (None, Cause.CORRECTED): frozenset({Status.SUPERSEDED}),
         (Status.CANDIDATE, Cause.CONFIRMED): frozenset({Status.CONFIRMED}),
         (Status.CANDIDATE, Cause.EVICTED): frozenset({Status.ARCHIVED}),
         (Status.CANDIDATE, Cause.FADED): frozenset({Status.ARCHIVED}),
+        (Status.CANDIDATE, Cause.DISLIKED): frozenset({Status.ARCHIVED}),
+        (Status.CONFIRMED, Cause.DISLIKED): frozenset({Status.ARCHIVED}),
+        (Status.FROZEN, Cause.DISLIKED): frozenset({Status.CONFIRMED}),
         (Status.CONFIRMED, Cause.FROZE): frozenset({Status.FROZEN}),
-        (Status.CONFIRMED, Cause.DOUBTED): frozenset({Status.CANDIDATE}),
         (Status.CONFIRMED, Cause.EVICTED): frozenset({Status.ARCHIVED}),
         (Status.CONFIRMED, Cause.FADED): frozenset({Status.ARCHIVED}),
         (Status.FROZEN, Cause.WEATHERED): frozenset({Status.CONFIRMED}),
@@ -85,7 +89,6 @@ ARROWS: Mapping[tuple[Status | None, Cause], frozenset[Status]] = MappingProxyTy
         (Status.FORGOTTEN, Cause.RESTORED): frozenset(
             {Status.CANDIDATE, Status.CONFIRMED, Status.SUPERSEDED}
         ),
-        (Status.SUPERSEDED, Cause.RESTORED): frozenset({Status.CONFIRMED}),
         (Status.ARCHIVED, Cause.RESTORED): frozenset({Status.CANDIDATE, Status.CONFIRMED}),
     }
 )

@@ -1,0 +1,141 @@
+"""How two statements relate: duplicate, overlap, exclusive, compatible or unrelated [C1]."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from dualgate.domain.items import Candidate, MemoryItem, folded
+from dualgate.domain.types import TRAIT_TYPES, Cardinality, Evidence
+from dualgate.domain.view import Likeness
+
+# Slots in which several values live side by side. Any other named slot holds one value.
+MANY_VALUED = frozenset(
+    {
+        "allergy", "book", "child", "colleague", "contact", "dislike", "family", "food", "friend",
+        "goal", "habit", "health", "hobby", "interest", "language", "like", "music", "pet",
+        "place", "relative", "skill", "sport", "tag", "tool", "topic",
+    }
+)  # fmt: skip
+
+
+class Relation(StrEnum):
+    """How a candidate stands to a stored item."""
+
+    DUPLICATE = "duplicate"
+    OVERLAP = "overlap"
+    EXCLUSIVE = "exclusive"
+    COMPATIBLE = "compatible"
+    UNRELATED = "unrelated"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimilarityPolicy:
+    """Where the calibrated probability counts as a duplicate, an overlap or a conflict [C1]."""
+
+    partner_gate: float = 0.35  # cosine; local-models.md §3.5, finds partners, decides nothing
+    partner_limit: int = 16
+    duplicate: float = 0.85  # G 6.1, read as a probability
+    duplicate_unstructured: float = 0.95  # M 3.3
+    overlap: float = 0.70  # M 3.3
+    conflict: float = 0.70  # where structure cannot tell
+    settle_lead: float = 2.0  # [C2]
+    many_valued: frozenset[str] = MANY_VALUED
+
+    def problems(self) -> list[str]:
+        """Return what is wrong with these numbers."""
+        found = []
+        if not 0 <= self.overlap <= self.duplicate <= self.duplicate_unstructured <= 1:
+            found.append(
+                "similarity: 0 <= overlap <= duplicate <= duplicate_unstructured <= 1 must hold"
+            )
+        if not 0 <= self.conflict <= 1:
+            found.append("similarity.conflict must be between 0 and 1")
+        if not -1 <= self.partner_gate <= 1:
+            found.append("similarity.partner_gate must be a cosine")
+        if self.partner_limit < 1:
+            found.append("similarity.partner_limit must be at least 1")
+        if self.settle_lead <= 0:
+            found.append("similarity.settle_lead must be positive")
+        return found
+
+
+def cardinality(attribute: str, policy: SimilarityPolicy) -> Cardinality:
+    """Return how many values the slot may hold."""
+    return Cardinality.MANY if folded(attribute) in policy.many_valued else Cardinality.ONE
+
+
+def relate(
+    candidate: Candidate, item: MemoryItem, likeness: Likeness, policy: SimilarityPolicy
+) -> Relation:
+    """Return how the candidate stands to the item [C1].
+
+    Structure decides where both sides have it; the fitted likeness decides elsewhere. Opposite
+    polarity, another qualifier, subject or type never merge, whatever the likeness says.
+    """
+    if folded(candidate.subject) != folded(item.subject):
+        return Relation.UNRELATED
+    if candidate.attribute and item.attribute:
+        if folded(candidate.attribute) != folded(item.attribute):
+            return Relation.COMPATIBLE
+        if candidate.value and item.value:
+            return _in_one_slot(candidate, item, likeness, policy)
+    return _by_likeness(candidate, item, likeness, policy)
+
+
+def _in_one_slot(
+    candidate: Candidate, item: MemoryItem, likeness: Likeness, policy: SimilarityPolicy
+) -> Relation:
+    same_value = folded(candidate.value) == folded(item.value)
+    if not _same_qualifiers(candidate, item):
+        return Relation.COMPATIBLE
+    if candidate.polarity is not item.polarity:
+        return Relation.EXCLUSIVE if same_value else Relation.COMPATIBLE
+    if same_value or likeness.same >= policy.duplicate:
+        same_type = candidate.item_type is item.item_type
+        return Relation.DUPLICATE if same_type else Relation.COMPATIBLE
+    if cardinality(item.attribute or "", policy) is Cardinality.MANY:
+        return Relation.COMPATIBLE
+    return Relation.OVERLAP if likeness.same >= policy.overlap else Relation.EXCLUSIVE
+
+
+def _by_likeness(
+    candidate: Candidate, item: MemoryItem, likeness: Likeness, policy: SimilarityPolicy
+) -> Relation:
+    mergeable = (
+        candidate.item_type is item.item_type
+        and candidate.polarity is item.polarity
+        and _same_qualifiers(candidate, item)
+    )
+    if mergeable and folded(candidate.content) == folded(item.content):
+        return Relation.DUPLICATE
+    if mergeable and likeness.same >= policy.duplicate_unstructured:
+        return Relation.DUPLICATE
+    if likeness.conflicting >= max(policy.conflict, likeness.same) and _comparable(
+        candidate, item
+    ):
+        return Relation.EXCLUSIVE
+    return Relation.OVERLAP if likeness.same >= policy.overlap else Relation.COMPATIBLE
+
+
+def _comparable(candidate: Candidate, item: MemoryItem) -> bool:
+    """A trait does not exclude a state: "likes Python" and "the importer is in Rust"."""
+    return (candidate.item_type in TRAIT_TYPES) == (item.item_type in TRAIT_TYPES)
+
+
+def _same_qualifiers(candidate: Candidate, item: MemoryItem) -> bool:
+    return {folded(q) for q in candidate.qualifiers} == {folded(q) for q in item.qualifiers}
+
+
+def is_explicit_correction(candidate: Candidate) -> bool:
+    """Return whether the user plainly corrects an earlier value [C2, F3]."""
+    return candidate.correction and candidate.evidence is Evidence.EXPLICIT
+
+
+def follows(candidate: Candidate, item: MemoryItem) -> bool:
+    """Return whether the pair is a state that simply follows the newer explicit value [C2]."""
+    return (
+        candidate.item_type not in TRAIT_TYPES
+        and item.item_type not in TRAIT_TYPES
+        and candidate.evidence is Evidence.EXPLICIT
+    )
