@@ -228,7 +228,10 @@ class Queue(Protocol):
         ...
 
     async def revive(self, user_id: str, job_id: str, now: datetime) -> None:
-        """Let a dead job run again, in its old place and with no attempts. Raises NotFoundError."""
+        """Let a dead job run again, in its old place, with no attempts.
+
+        Raises NotFoundError.
+        """
         ...
 
 
