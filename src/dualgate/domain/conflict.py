@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from dualgate.domain.items import Candidate, MemoryItem, folded
-from dualgate.domain.types import TRAIT_TYPES, Cardinality, Evidence
+from dualgate.domain.types import TRAIT_TYPES, Cardinality, Evidence, Polarity
 from dualgate.domain.view import Likeness
 
 # Slots in which several values live side by side. Any other named slot holds one value.
@@ -95,6 +95,9 @@ def _in_one_slot(
         same_type = candidate.item_type is item.item_type
         return Relation.DUPLICATE if same_type else Relation.COMPATIBLE
     if cardinality(item.attribute or "", policy) is Cardinality.MANY:
+        return Relation.COMPATIBLE
+    if candidate.polarity is Polarity.NEGATIVE:
+        # "no tables" and "no bullets": two things denied can both be denied.
         return Relation.COMPATIBLE
     return Relation.OVERLAP if likeness.same >= policy.overlap else Relation.EXCLUSIVE
 
