@@ -51,7 +51,7 @@ def threshold(scores: Sequence[float], policy: AdmissionPolicy) -> float:
         return policy.floor
     filled = min(1.0, len(scores) / policy.capacity)
     # 0 ** 0 is 1 in Python, as the literal median wants it.
-    return policy.floor + (median(scores) - policy.floor) * filled**policy.ramp
+    return float(policy.floor + (median(scores) - policy.floor) * filled**policy.ramp)
 
 
 @dataclass(frozen=True, slots=True)

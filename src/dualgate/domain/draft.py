@@ -7,6 +7,7 @@ know why a candidate came, that is decided by the modules that use it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -267,8 +268,6 @@ class Draft:
 
 
 def _closed(pending: Pending, state: PendingState, now: datetime) -> Pending:
-    from dataclasses import replace
-
     return replace(pending, state=state, closed_at=now)
 
 

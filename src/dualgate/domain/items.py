@@ -206,7 +206,7 @@ def clean_text(argument: str, text: object) -> str:
 def choice(argument: str, kind: type[_Choice], given: object) -> _Choice:
     """Return `given` as a member of `kind`, or say which words are allowed."""
     try:
-        return kind(given)
+        return kind(given)  # type: ignore[arg-type]  # a wrong type is a wrong value, too
     except ValueError:
         allowed = " | ".join(kind)
         raise InvalidInputError(argument, f"must be one of {allowed}", given) from None

@@ -86,3 +86,5 @@ class View:
 
     snapshot: Snapshot
     partners: tuple[Partner, ...] = ()
+    # How the candidate compares with each open pending override, by its id [F3].
+    challenges: Mapping[str, Likeness] = field(default_factory=dict)

@@ -1,0 +1,250 @@
+"""The user's own verbs: they always win, and are logged like any other move [F6].
+
+Each verb takes the item and a snapshot and returns a Plan. What a verb adds counts as said by the
+user in a session of its own, one a day, so that a like counts once a day.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from dualgate.domain import challenge
+from dualgate.domain.draft import Draft
+from dualgate.domain.freezing import may_freeze
+from dualgate.domain.items import MemoryItem, Proposal
+from dualgate.domain.merging import raise_status, settle, supersede
+from dualgate.domain.plan import Actor, Pending, PendingState, Plan
+from dualgate.domain.policy import GatePolicy
+from dualgate.domain.signals import Signal, added_support
+from dualgate.domain.status import ACTIVE, HOT, LIVE, Cause, Status
+from dualgate.domain.types import Evidence, Polarity, Source
+from dualgate.domain.view import Snapshot
+from dualgate.errors import ConfirmationRequiredError, InvalidInputError
+
+
+def own_session(now: datetime) -> str:
+    """Return the session of the user's own verbs on that day."""
+    return f"own:{now.date().isoformat()}"
+
+
+def like(
+    item: MemoryItem, snapshot: Snapshot, policy: GatePolicy, now: datetime, signal_id: str
+) -> Plan:
+    """Count one explicit confirmation, once a day [F6]."""
+    draft = _draft(item, snapshot, policy, now, LIVE, "like")
+    item = _kept(draft.current(item))
+    if item.liked_at is None or item.liked_at.date() != now.date():
+        draft.hear(_own_signal(item, now, signal_id, agrees=True))
+        item = item.with_(
+            confirm_count=item.confirm_count + 1,
+            spaced_count=item.spaced_count + (item.last_seen_at.date() != now.date()),
+            support=added_support(item.support, 0.0, 1.0),
+            last_seen_at=max(item.last_seen_at, now),
+            liked_at=now,
+        )
+    item = _vouched(draft, item)
+    settle(draft, item)
+    return draft.plan()
+
+
+def dislike(
+    item: MemoryItem, snapshot: Snapshot, policy: GatePolicy, now: datetime, signal_id: str
+) -> Plan:
+    """Take one confirmation off; a frozen item thaws, one that nothing speaks for is archived."""
+    draft = _draft(item, snapshot, policy, now, LIVE, "dislike")
+    item = draft.current(item)
+    draft.hear(_own_signal(item, now, signal_id, agrees=False))
+    item = draft.put(item.with_(confirm_count=max(0.0, item.confirm_count - 1), pinned=False))
+    numbers = {"confirm_count": item.confirm_count}
+    if item.status is Status.FROZEN:
+        draft.thaw(item, Cause.DISLIKED, numbers)
+    elif item.status in HOT and item.confirm_count == 0:
+        draft.archive(item, Cause.DISLIKED, numbers)
+    return draft.plan()
+
+
+def pin(item: MemoryItem, snapshot: Snapshot, policy: GatePolicy, now: datetime) -> Plan:
+    """Protect an item: it freezes as soon as there is a place, and never weathers [F6]."""
+    draft = _draft(item, snapshot, policy, now, LIVE, "pin")
+    item = _kept(draft.current(item)).with_(pinned=True)
+    for rival_id in item.contested_with:
+        rival = draft.hot.get(rival_id)
+        if rival is not None:
+            supersede(draft, rival, item.id, {"pinned": True})
+    item = draft.current(draft.put(item.with_(contested_with=())))
+    _vouched(draft, item)
+    return draft.plan()
+
+
+def unpin(item: MemoryItem, snapshot: Snapshot, policy: GatePolicy, now: datetime) -> Plan:
+    """Take the protection back; a frozen item stays frozen only if it earned that itself."""
+    draft = _draft(item, snapshot, policy, now, LIVE, "unpin")
+    item = draft.put(draft.current(item).with_(pinned=False))
+    earned = may_freeze(item.with_(status=Status.CONFIRMED, thawed_at=None), policy.freeze)
+    if item.status is Status.FROZEN and not earned:
+        draft.thaw(item, Cause.THAWED, {"unpinned": True})
+    return draft.plan()
+
+
+def correct(
+    item: MemoryItem,
+    content: str,
+    snapshot: Snapshot,
+    policy: GatePolicy,
+    now: datetime,
+    version_id: str,
+    structure: tuple[str | None, str | None, Polarity, tuple[str, ...]],
+) -> Plan:
+    """Reword an item: it keeps its id, place, counts and pin; the old version is kept aside.
+
+    version_id names the row that keeps the old wording. structure is (attribute, value, polarity,
+    qualifiers) as read from the new content.
+    """
+    draft = _draft(item, snapshot, policy, now, LIVE, "correct")
+    item = draft.current(item)
+    old = item.with_(
+        id=version_id, superseded_by=item.id, contested_with=(), pinned=False
+    )
+    draft.shift(
+        old, Cause.CORRECTED, Status.SUPERSEDED, {"successor": item.id}, is_new=True
+    )
+    for rival_id in item.contested_with:
+        rival = draft.hot.get(rival_id)
+        if rival is not None:
+            supersede(draft, rival, item.id, {"correction": True})
+    challenge.end_all(draft, item.id)
+    attribute, value, polarity, qualifiers = structure
+    item = _kept(draft.current(item)).with_(
+        content=content,
+        attribute=attribute,
+        value=value,
+        polarity=polarity,
+        qualifiers=qualifiers,
+        override_of=version_id,
+        version=item.version + 1,
+        contested_with=(),
+        last_seen_at=max(item.last_seen_at, now),
+    )
+    _vouched(draft, item)
+    return draft.plan()
+
+
+def forget(
+    item: MemoryItem,
+    snapshot: Snapshot,
+    policy: GatePolicy,
+    now: datetime,
+    *,
+    confirmed: bool,
+) -> Plan:
+    """Remove an item, undoably; a frozen one asks once more [F6, P3]."""
+    draft = _draft(item, snapshot, policy, now, LIVE | {Status.SUPERSEDED}, "forget")
+    item = draft.current(item)
+    if item.status is Status.FROZEN and not confirmed:
+        raise ConfirmationRequiredError(item.id)
+    challenge.end_all(draft, item.id)
+    draft.shift(item.with_(pinned=False), Cause.FORGOT)
+    return draft.plan()
+
+
+def restore(item: MemoryItem, snapshot: Snapshot, policy: GatePolicy, now: datetime) -> Plan:
+    """Take a forget back, or bring an archived item back to the hot pool."""
+    allowed = frozenset({Status.FORGOTTEN, Status.ARCHIVED})
+    draft = _draft(item, snapshot, policy, now, allowed, "restore")
+    if item.superseded_by is not None:
+        draft.shift(item, Cause.RESTORED, Status.SUPERSEDED)
+        return draft.plan()
+    to = Status.CONFIRMED if item.was_confirmed else Status.CANDIDATE
+    kept = _kept(item).with_(expires_at=None, accessed_day=draft.own_day())
+    draft.enter_hot(kept, Cause.RESTORED, to, force=True)
+    return draft.plan()
+
+
+def accept(
+    pending: Pending, item: MemoryItem, snapshot: Snapshot, policy: GatePolicy, now: datetime
+) -> Plan:
+    """Let a pending override win: the frozen item is superseded, the new value confirmed [F3]."""
+    draft = _draft(item, snapshot, policy, now, ACTIVE, "accept")
+    draft.end_challenge(pending, PendingState.ACCEPTED)
+    proposal = Proposal(
+        id=pending.id,
+        user_id=pending.user_id,
+        session_id=own_session(now),
+        candidate=pending.candidate,
+        at=now,
+        source=Source.USER,
+    )
+    risen = challenge.risen_from(draft, pending, proposal).with_(
+        override_of=item.id, version=item.version + 1, confidence=1.0, calm_confidence=1.0,
+        last_seen_at=now,
+    )  # fmt: skip
+    supersede(draft, draft.current(item), risen.id, {"accepted": True})
+    draft.hear(_own_signal(risen, now, pending.id, agrees=True))
+    draft.enter_hot(
+        risen, Cause.REPLACED_ANOTHER, Status.CONFIRMED, {"accepted": True},
+        is_new=True, force=True,
+    )  # fmt: skip
+    return draft.plan()
+
+
+def reject(
+    pending: Pending, item: MemoryItem, snapshot: Snapshot, policy: GatePolicy, now: datetime
+) -> Plan:
+    """Let the frozen item stand; its user has just spoken for it [F3]."""
+    draft = Draft(snapshot, policy, now, Actor.USER)
+    draft.end_challenge(pending, PendingState.REJECTED)
+    current = draft.current(item)
+    if current.status is Status.FROZEN:
+        draft.put(current.with_(last_seen_at=max(current.last_seen_at, now)))
+    return draft.plan()
+
+
+def _draft(
+    item: MemoryItem,
+    snapshot: Snapshot,
+    policy: GatePolicy,
+    now: datetime,
+    allowed: frozenset[Status],
+    verb: str,
+) -> Draft:
+    if item.status not in allowed:
+        words = " | ".join(sorted(allowed))
+        raise InvalidInputError("item_id", f"{verb} needs an item that is {words}", item.status)
+    return Draft(snapshot, policy, now, Actor.USER)
+
+
+def _kept(item: MemoryItem) -> MemoryItem:
+    """What the user keeps has no time limit any more [P1], and is as sure as can be."""
+    return item.with_(
+        expires_at=None,
+        confidence=1.0,
+        calm_confidence=1.0,
+        evidence=Evidence.EXPLICIT,
+        thawed_at=None,
+    )
+
+
+def _vouched(draft: Draft, item: MemoryItem) -> MemoryItem:
+    """The user's own word confirms at once [F1], and brings an archived item back."""
+    item = draft.put(item)
+    if item.status is Status.ARCHIVED:
+        entered = draft.enter_hot(item, Cause.REACTIVATED, Status.CONFIRMED, force=True)
+        return entered or item
+    if item.status is Status.CANDIDATE:
+        return draft.shift(item, Cause.CONFIRMED, numbers={"own_word": True})
+    return raise_status(draft, item)
+
+
+def _own_signal(item: MemoryItem, now: datetime, signal_id: str, *, agrees: bool) -> Signal:
+    return Signal(
+        id=signal_id,
+        user_id=item.user_id,
+        item_id=item.id,
+        session_id=own_session(now),
+        at=now,
+        confidence=1.0,
+        evidence=Evidence.EXPLICIT,
+        agrees=agrees,
+        source=Source.USER,
+    )
+
