@@ -79,44 +79,60 @@ _INTENTS: tuple[tuple[ItemType, re.Pattern[str]], ...] = tuple(
     for item_type, pattern in (
         (
             ItemType.DECISION,
-            r"决定|决策|选了|选择|选定|定下|方案|否决|为什么没|"
-            r"\b(?:deci\w+|chose\w*|choose|agreed|pick(?:ed)?|settled|rejected)\b",
+            (
+                r"决定|决策|选了|选择|选定|定下|方案|否决|为什么没|"
+                r"\b(?:deci\w+|chose\w*|choose|agreed|pick(?:ed)?|settled|rejected)\b"
+            ),
         ),
         (
             ItemType.COMMITMENT,
-            r"答应|承诺|待办|要交|截止|期限|准备什么|还欠|提醒|下次|下回|"
-            r"\b(?:deadlines?|due|promised?|to-?dos?|hand in|submit|owe|next time|you would)\b",
+            (
+                r"答应|承诺|待办|要交|截止|期限|准备什么|还欠|提醒|下次|下回|"
+                r"\b(?:deadlines?|due|promised?|to-?dos?|hand in|submit|owe|next time|you would)\b"
+            ),
         ),
         (
             ItemType.PREFERENCE,
-            r"喜欢|偏好|爱好|爱看|爱吃|想看|推荐|讨厌|风格|习惯|"
-            r"\b(?:likes?|prefer\w*|favou?rites?|hates?|recommend\w*|suggest\w*|style|enjoy)\b",
+            (
+                r"喜欢|偏好|爱好|爱看|爱吃|想看|推荐|讨厌|风格|习惯|"
+                r"\b(?:likes?|prefer\w*|favou?rites?|hates?|recommend\w*|suggest\w*|style|enjoy)\b"
+            ),
         ),
         (
             ItemType.IDENTITY,
-            r"我叫|名字|我是谁|职业|做什么工作|干什么的|多大|几岁|生日|住在|专业|家里|"
-            r"\b(?:who am i|names?|for a living|jobs?|how old|birthday|born|where do i live|spouse|"
-            r"kids?|pets?)\b",
+            (
+                r"我叫|名字|我是谁|职业|做什么工作|干什么的|多大|几岁|生日|住在|专业|家里|"
+                r"\b(?:who am i|names?|for a living|jobs?|how old|birthday|born|where do i live|spouse|"
+                r"kids?|pets?)\b"
+            ),
         ),
         (
             ItemType.CONSTRAINT,
-            r"不能|不要|不可以|要求|限制|过敏|忌口|预算|最多|注意什么|"
-            r"\b(?:must|allerg\w+|limits?|budget|requirements?|avoid|not allowed|at most)\b",
+            (
+                r"不能|不要|不可以|要求|限制|过敏|忌口|预算|最多|注意什么|"
+                r"\b(?:must|allerg\w+|limits?|budget|requirements?|avoid|not allowed|at most)\b"
+            ),
         ),
         (
             ItemType.RULE,
-            r"规则|规范|约定|格式|标准|可以给我|"
-            r"\b(?:conventions?|rules?|standards?|format|policy)\b",
+            (
+                r"规则|规范|约定|格式|标准|可以给我|"
+                r"\b(?:conventions?|rules?|standards?|format|policy)\b"
+            ),
         ),
         (
             ItemType.PROJECT,
-            r"项目|代号|架构|进度|系统|数据库|前端|后端|"
-            r"\b(?:projects?|code ?names?|architecture|stack|deploy\w*|database|system)\b",
+            (
+                r"项目|代号|架构|进度|系统|数据库|前端|后端|"
+                r"\b(?:projects?|code ?names?|architecture|stack|deploy\w*|database|system)\b"
+            ),
         ),
         (
             ItemType.EVENT,
-            r"什么时候|哪天|几点|日程|会议|开会|碰头|"
-            r"\b(?:when|schedule\w*|meetings?|appointments?|trips?)\b",
+            (
+                r"什么时候|哪天|几点|日程|会议|开会|碰头|"
+                r"\b(?:when|schedule\w*|meetings?|appointments?|trips?)\b"
+            ),
         ),
     )
 )

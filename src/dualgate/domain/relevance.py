@@ -45,12 +45,14 @@ _STOP_ZH = re.compile(
     r"用户|请问|这个|那个|现在|最近|上次|之前|应该|需要|"
     r"[的了吗呢吧啊呀是在有和与或就都也还很把被给对从到我你他她它您这那哪谁几要会能不没请让说]"
 )
-_STOP_EN = frozenset(
-    "a an and any are as at be been but by can could did do does for from had has have he her him "
-    "his how i if in into is it its just like me mine my no not of on or our out she should so "
-    "some than that the their them then there these they this to too up us use user user's was we "
-    "were what when where which who whom whose why will with would you your about please tell "
-    "give know think want need get got let make again now today yes ok s t m re ve ll d".split()  # noqa: SIM905
+_STOP_EN = re.compile(
+    r"a|an|and|any|are|as|at|be|been|but|by|can|could|did|do|does|for|"
+    r"from|had|has|have|he|her|him|his|how|i|if|in|into|is|it|its|just|"
+    r"like|me|mine|my|no|not|of|on|or|our|out|she|should|so|some|than|"
+    r"that|the|their|them|then|there|these|they|this|to|too|up|us|use|user|"
+    r"user's|was|we|were|what|when|where|which|who|whom|whose|why|will|with|"
+    r"would|you|your|about|please|tell|give|know|think|want|need|get|got|let|"
+    r"make|again|now|today|yes|ok|s|t|m|re|ve|ll|d"
 )
 
 
@@ -172,7 +174,7 @@ def terms(text: str) -> Mapping[str, float]:
     for match in _LATIN.finditer(text):
         word = match.group(0)
         plain = word.casefold().rstrip(".,:/-")
-        if plain in _STOP_EN or plain.removesuffix("'s") in _STOP_EN:
+        if _STOP_EN.fullmatch(plain):
             continue
         found[plain] = max(
             found.get(plain, 0.0), _weight(word, match.start(), text, chinese)
