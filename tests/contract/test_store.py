@@ -1,0 +1,28 @@
+"""The store contract, on every backend."""
+
+from __future__ import annotations
+
+import pytest
+
+from dualgate.testing.archive_contract import ArchiveContract
+from dualgate.testing.history_contract import HistoryContract
+from dualgate.testing.search_contract import SearchContract
+from dualgate.testing.store_contract import StoreContract
+
+pytestmark = pytest.mark.asyncio
+
+
+class TestStore(StoreContract):
+    pass
+
+
+class TestArchive(ArchiveContract):
+    pass
+
+
+class TestSearch(SearchContract):
+    pass
+
+
+class TestHistory(HistoryContract):
+    pass
