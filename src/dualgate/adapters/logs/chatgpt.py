@@ -85,13 +85,16 @@ def _path(
 
 
 def _newest_leaf(mapping: Mapping[str, Any]) -> str | None:
-    leaves = [key for key, node in mapping.items() if not node.get("children")]
+    # The order of the file decides between leaves of the same time, or of none.
+    leaves = [
+        (i, key) for i, (key, node) in enumerate(mapping.items()) if not node.get("children")
+    ]
 
-    def said_at(key: str) -> float:
-        time = (mapping[key].get("message") or {}).get("create_time")
-        return float(time) if isinstance(time, int | float) else 0.0
+    def said_at(leaf: tuple[int, str]) -> tuple[float, int]:
+        time = (mapping[leaf[1]].get("message") or {}).get("create_time")
+        return (float(time) if isinstance(time, int | float) else 0.0, leaf[0])
 
-    return max(leaves, key=said_at, default=None)
+    return max(leaves, key=said_at)[1] if leaves else None
 
 
 def _shown(body: Mapping[str, Any]) -> bool:
