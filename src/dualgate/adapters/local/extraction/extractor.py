@@ -1,0 +1,186 @@
+"""The extractor that needs no key and no network: reads a turn, proposes candidates [W3-W5, T3].
+
+    own voice → clauses → states (model) → runs → attributes (model) → wording → Candidate
+
+Rule: this file puts the steps in order and builds candidates; every step has its own file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Protocol
+
+from dualgate.adapters.local.extraction import judging, promises
+from dualgate.adapters.local.extraction.cues import KIN, SECRET
+from dualgate.adapters.local.extraction.features import language
+from dualgate.adapters.local.extraction.model import Array, Model, load
+from dualgate.adapters.local.extraction.reading import Reading, read_text
+from dualgate.adapters.local.extraction.wording import sentence
+from dualgate.domain.items import CONTENT_LIMIT, QUOTE_LIMIT, Candidate
+from dualgate.domain.types import Evidence, ItemType, Polarity, Role, Scope, Sensitivity
+from dualgate.pipeline.ports import Embedder, Structurer, Turn
+
+# Under this a turn is read in the event loop; over it, in a thread.
+THREAD_AT = 1_500
+BASE_IMPORTANCE = {
+    ItemType.IDENTITY: 0.9,
+    ItemType.CONSTRAINT: 0.9,
+    ItemType.RULE: 0.85,
+    ItemType.PREFERENCE: 0.8,
+    ItemType.DECISION: 0.8,
+    ItemType.COMMITMENT: 0.8,
+    ItemType.PROJECT: 0.75,
+    ItemType.EVENT: 0.7,
+    ItemType.FACT: 0.7,
+}
+EVIDENCE_WEIGHT = {Evidence.EXPLICIT: 1.0, Evidence.IMPLIED: 0.85, Evidence.EMOTIONAL: 0.8}
+
+
+class Mention(Protocol):
+    """A date named in a text, with its place there."""
+
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+    @property
+    def when(self) -> datetime: ...
+
+
+class Dates(Protocol):
+    """Finds the dates in a text, resolved in the speaker's time zone."""
+
+    def __call__(self, text: str, at: datetime, lang: str) -> Sequence[Mention]: ...
+
+
+class LocalExtractor:
+    """Reads a turn with a small fitted model; the same turn always gives the same candidates."""
+
+    def __init__(
+        self,
+        embedder: Embedder,
+        dates: Dates | None = None,
+        structurer: Structurer | None = None,
+    ) -> None:
+        self._embedder = embedder
+        self._dates = dates
+        self._structurer = structurer
+
+    async def extract(self, turn: Turn) -> list[Candidate]:
+        """Return what the turn states; empty for what the user did not say [W3]."""
+        if turn.message.role is Role.ASSISTANT:
+            return self._promise(turn)
+        if turn.message.role is not Role.USER or not turn.message.content.strip():
+            return []
+        model = load()
+        reading, chosen = await self._prepared(turn, model)
+        if not chosen:
+            return []
+        vectors = await self._embedder.embed(judging.texts_to_embed(reading, chosen))
+        lines = judging.states(reading, chosen, vectors, model)
+        found = judging.statements(reading, lines, model)
+        found = [each for each in found if not SECRET.search(each.text)]
+        if not found:
+            return []
+        described = judging.describe(reading, found, await self._vectors_of(found), model)
+        made = [
+            self._candidate(turn, reading, each, kinds, model)
+            for each, kinds in zip(found, described, strict=True)
+        ]
+        return _distinct(made)
+
+    async def _prepared(self, turn: Turn, model: Model) -> tuple[Reading, list[int]]:
+        def prepare() -> tuple[Reading, list[int]]:
+            history = [(each.role.value, each.content) for each in turn.history]
+            reading = read_text(turn.message.content, history)
+            return reading, judging.worth_embedding(reading, model)
+
+        if len(turn.message.content) > THREAD_AT:
+            return await asyncio.to_thread(prepare)
+        return prepare()
+
+    async def _vectors_of(self, found: Sequence[judging.Statement]) -> Array:
+        return await self._embedder.embed([each.text for each in found])
+
+    def _promise(self, turn: Turn) -> list[Candidate]:
+        lang = language(turn.message.content)
+        said = promises.promise_in(turn.message.content, lang)
+        if said is None:
+            return []
+        return [self._commitment(turn, said, lang, said, 0.8)]
+
+    def _commitment(
+        self, turn: Turn, said: str, lang: str, quote: str, confidence: float
+    ) -> Candidate:
+        content = promises.about_assistant(said, lang)
+        made = Candidate(
+            ItemType.COMMITMENT,
+            content[:CONTENT_LIMIT],
+            subject="assistant",
+            confidence=confidence,
+            importance=BASE_IMPORTANCE[ItemType.COMMITMENT],
+            quote=quote[:QUOTE_LIMIT],
+            message_id=turn.message.id,
+        )
+        return self._dated(made, said, turn.at, lang)
+
+    def _candidate(
+        self,
+        turn: Turn,
+        reading: Reading,
+        said: judging.Statement,
+        kinds: dict[str, tuple[str, float]],
+        model: Model,
+    ) -> Candidate:
+        lang = reading.setting.lang
+        item_type = ItemType(kinds["item_type"][0])
+        confidence = model.confidence(said.raw) if said.scope is Scope.LASTING else said.raw
+        owner = kinds["subject"][0]
+        if owner == "assistant":
+            offered = promises.offer_in(reading.setting.reply_to, lang) if reading.setting.reply_to else None
+            if offered is not None and said.scope is Scope.LASTING:
+                return self._commitment(turn, offered, lang, said.text, confidence)
+            owner = "user"
+        evidence = Evidence(kinds["evidence"][0])
+        made = Candidate(
+            item_type,
+            sentence(said.text, lang, item_type)[:CONTENT_LIMIT],
+            subject=_third_person(said.text) if owner == "other" else "user",
+            polarity=Polarity(kinds["polarity"][0]),
+            confidence=confidence,
+            evidence=evidence,
+            importance=round(BASE_IMPORTANCE[item_type] * EVIDENCE_WEIGHT[evidence], 3),
+            correction=kinds["correction"][0] == "yes",
+            scope=said.scope,
+            sensitivity=Sensitivity(kinds["sensitivity"][0]),
+            quote=said.text[:QUOTE_LIMIT],
+            message_id=turn.message.id,
+        )
+        return self._dated(made, said.text, turn.at, lang)
+
+    def _dated(self, made: Candidate, text: str, at: datetime, lang: str) -> Candidate:
+        if self._dates is not None:
+            mentions = self._dates(text, at, lang)
+            if mentions and made.item_type in DATED:
+                made = replace(made, event_at=mentions[0].when)
+        return made if self._structurer is None else self._structurer.complete(made)
+
+
+DATED = frozenset(
+    {ItemType.EVENT, ItemType.COMMITMENT, ItemType.PROJECT, ItemType.DECISION, ItemType.FACT, ItemType.CONSTRAINT}
+)
+
+
+def _third_person(text: str) -> str:
+    found = KIN.search(text)
+    return found.group().lower() if found else "other"
+
+
+def _distinct(made: Sequence[Candidate]) -> list[Candidate]:
+    seen: dict[tuple[str, str], Candidate] = {}
+    for each in made:
+        seen.setdefault((each.item_type.value, each.content), each)
+    return list(seen.values())

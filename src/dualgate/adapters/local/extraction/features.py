@@ -1,0 +1,134 @@
+"""Features: what the model sees of a clause or of a candidate.
+
+Rule: one function per view, shared by training and use, so that the two cannot drift apart.
+A view is a set of hashed feature ids (words, character n-grams, cues, context) and one dense vector
+(sentence embeddings). crc32 is the hash: the same in every process and on every platform.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dualgate.adapters.local.extraction.clauses import Clause
+from dualgate.adapters.local.extraction.cues import cues_in
+
+BUCKETS = 1 << 17
+_MARK = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
+_WORDS = re.compile(r"[a-z][a-z'’+#.-]*|\d+(?:[.,:/]\d+)*|[\u3400-\u9fff]+|[^\w\s]")
+_LONG = 400
+
+Ids = NDArray[np.int32]
+
+
+def language(text: str) -> str:
+    """zh if there are at least as many Chinese characters as Latin words, else en.
+
+    >>> language("用 FastAPI 写"), language("I use 微信 at work")
+    ('zh', 'en')
+    """
+    chinese = len(_MARK.findall(text[:4_000]))
+    return "zh" if chinese and chinese >= len(re.findall(r"[A-Za-z]+", text[:4_000])) else "en"
+
+
+def tokens(text: str) -> list[str]:
+    """Split into lower-case words and single Chinese characters; numbers lose their digits."""
+    found: list[str] = []
+    for word in _WORDS.findall(text[:_LONG].lower().replace("’", "'")):
+        if _MARK.match(word):
+            found.extend(word)
+        elif word[0].isdigit():
+            found.append("0" * min(len(word), 4))
+        else:
+            found.append(word.rstrip(".-'"))
+    return found
+
+
+def _grams(text: str, longest: int) -> set[str]:
+    words = ["^", *tokens(text), "$"]
+    grams = set(words)
+    for size in range(2, longest + 1):
+        grams.update(" ".join(words[i : i + size]) for i in range(len(words) - size + 1))
+    return grams
+
+
+def _ids(names: set[str]) -> Ids:
+    hashed = {zlib.crc32(name.encode("utf-8", "replace")) % BUCKETS for name in names}
+    return np.fromiter(sorted(hashed), dtype=np.int32, count=len(hashed))
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What surrounds a clause: the whole own text, the last assistant turn, whether text was cut."""
+
+    lang: str
+    own: str
+    reply_to: str
+    carried: bool
+
+
+def clause_ids(clauses: Sequence[Clause], setting: Setting) -> list[Ids]:
+    """Describe every clause of a turn, with its neighbours and its turn."""
+    cues = [cues_in(clause.text) for clause in clauses]
+    turn = {cue for found in cues for cue in found}
+    shared = {f"t:{cue}" for cue in turn} | {f"lang:{setting.lang}"}
+    shared |= {f"size:{min(len(clauses), 8)}", f"carried:{setting.carried}"}
+    shared |= {f"a:{cue}" for cue in cues_in(setting.reply_to)} if setting.reply_to else {"a:none"}
+    described = []
+    for index, clause in enumerate(clauses):
+        names = {f"g:{gram}" for gram in _grams(clause.text, 4)}
+        names |= {f"c:{cue}" for cue in cues[index]}
+        own = cues[index]
+        names |= {f"cc:{a}:{b}" for i, a in enumerate(own) for b in own[i + 1 :]}
+        names |= {f"ct:{a}:{b}" for a in own for b in ("if", "play", "ask_mark", "joke", "heard", "this_time", "from_now", "anger") if b in turn}
+        names |= _neighbour("p", clauses, cues, index - 1)
+        names |= _neighbour("n", clauses, cues, index + 1)
+        names |= {f"before:{clause.before}", f"mark:{clause.mark}", f"at:{min(index, 4)}"}
+        names |= {f"len:{_length(clause.text, setting.lang)}", f"left:{min(len(clauses) - index, 3)}"}
+        names |= {f"l:{setting.lang}:{cue}" for cue in own}
+        described.append(_ids(names | shared))
+    return described
+
+
+def _length(text: str, lang: str) -> int:
+    return min((len(text) if lang == "zh" else len(text) // 4) // 3, 10)
+
+
+def _neighbour(
+    side: str, clauses: Sequence[Clause], cues: Sequence[tuple[str, ...]], index: int
+) -> set[str]:
+    if not 0 <= index < len(clauses):
+        return {f"{side}:edge"}
+    words = tokens(clauses[index].text)
+    near = words[-3:] if side == "p" else words[:3]
+    return {f"{side}:{cue}" for cue in cues[index]} | {f"{side}w:{word}" for word in near}
+
+
+def join_ids(left: Clause, right: Clause, lang: str) -> Ids:
+    """Describe the seam between two clauses: does the right one go on with the left one's fact?"""
+    left_cues, right_cues = cues_in(left.text), cues_in(right.text)
+    names = {f"lc:{cue}" for cue in left_cues} | {f"rc:{cue}" for cue in right_cues}
+    names |= {f"lr:{a}:{b}" for a in left_cues for b in right_cues}
+    words, after = tokens(left.text), tokens(right.text)
+    names |= {f"r:{gram}" for gram in (*after[:5], " ".join(after[:2]), " ".join(after[:3]))}
+    names |= {f"e:{gram}" for gram in (*words[-3:], " ".join(words[-2:]))}
+    names |= {f"b:{word}" for word in words[:2]} | {f"m:{right.before}", f"lang:{lang}"}
+    names |= {f"m:{lang}:{right.before}", f"ll:{_length(left.text, lang)}"}
+    names |= {f"rl:{_length(right.text, lang)}", f"both:{len(set(words) & set(after)) > 1}"}
+    return _ids(names)
+
+
+def candidate_ids(text: str, setting: Setting, before: str, after: str) -> Ids:
+    """Describe a joined stretch, for its type, evidence, polarity, owner and sensitivity."""
+    own = cues_in(text)
+    names = {f"g:{gram}" for gram in _grams(text, 3)} | {f"c:{cue}" for cue in own}
+    names |= {f"cc:{a}:{b}" for i, a in enumerate(own) for b in own[i + 1 :]}
+    names |= {f"p:{cue}" for cue in cues_in(before)} | {f"n:{cue}" for cue in cues_in(after)}
+    names |= {f"t:{cue}" for cue in cues_in(setting.own)} | {f"lang:{setting.lang}"}
+    names |= {f"a:{cue}" for cue in cues_in(setting.reply_to)} if setting.reply_to else {"a:none"}
+    return _ids(names)

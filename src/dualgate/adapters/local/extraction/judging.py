@@ -1,0 +1,140 @@
+"""Judging: from clauses to statements, with the probabilities of the fitted model.
+
+Rule: the model proposes, this file composes: which clauses state something lasting, which of them
+belong together, and what kind of statement they make. Synchronous; embeddings come in as arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dualgate.adapters.local.extraction.clauses import Clause
+from dualgate.adapters.local.extraction.features import candidate_ids, clause_ids, join_ids
+from dualgate.adapters.local.extraction.model import Array, Model
+from dualgate.adapters.local.extraction.reading import Reading
+from dualgate.domain.types import Scope
+
+# A clause under this is not even proposed; calibration decides what reaches 0.6 [M 5.1].
+PROPOSE_AT = 0.30
+JOIN_AT = 0.5
+# A turn with more clauses than this is first thinned by the cheap head, without embeddings.
+EMBED_LIMIT = 48
+STATES = ("none", "lasting", "task", "moment")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A run of clauses that states one thing; kinds maps each head to its probabilities."""
+
+    first: int
+    last: int
+    scope: Scope
+    raw: float
+    text: str
+    start: int
+    end: int
+
+
+def worth_embedding(reading: Reading, model: Model) -> list[int]:
+    """Choose the clauses to embed: all of a normal turn, the most promising of a long one."""
+    count = len(reading.clauses)
+    if count <= EMBED_LIMIT:
+        return list(range(count))
+    ids = clause_ids(reading.clauses, reading.setting)
+    promise = 1.0 - model["gate"].probabilities(ids, None)[:, 0]
+    best = np.argsort(-promise, kind="stable")[:EMBED_LIMIT]
+    return sorted(int(index) for index in best)
+
+
+def texts_to_embed(reading: Reading, chosen: Sequence[int]) -> list[str]:
+    """The turn as a whole first, then the clauses."""
+    return [reading.setting.own, *(reading.clauses[index].text for index in chosen)]
+
+
+def clause_dense(vectors: Array) -> Array:
+    """One dense view per clause: its own vector and the turn's."""
+    turn = np.repeat(vectors[:1], len(vectors) - 1, axis=0)
+    return np.concatenate([vectors[1:], turn], axis=1)
+
+
+def states(reading: Reading, chosen: Sequence[int], vectors: Array, model: Model) -> Array:
+    """Return the state probabilities of every clause; those not chosen are "none"."""
+    result = np.zeros((len(reading.clauses), len(STATES)), dtype=np.float32)
+    result[:, 0] = 1.0
+    if chosen:
+        ids = clause_ids(reading.clauses, reading.setting)
+        result[list(chosen)] = model["state"].probabilities(
+            [ids[index] for index in chosen], clause_dense(vectors)
+        )
+    return result
+
+
+def joined(reading: Reading, probabilities: Array, model: Model) -> list[tuple[int, int, Scope]]:
+    """Return runs (first, last, scope) of clauses that belong together."""
+    runs: list[tuple[int, int, Scope]] = []
+    for index, line in enumerate(probabilities):
+        scope = _scope(line)
+        if scope is None:
+            continue
+        if runs and runs[-1][1] == index - 1 and runs[-1][2] is scope:
+            left, right = reading.clauses[index - 1], reading.clauses[index]
+            seam = model["join"].probabilities([join_ids(left, right, reading.setting.lang)], None)
+            if seam[0, 1] >= JOIN_AT:
+                runs[-1] = (runs[-1][0], index, scope)
+                continue
+        runs.append((index, index, scope))
+    return runs
+
+
+def _scope(line: Array) -> Scope | None:
+    none, lasting, task, moment = (float(each) for each in line)
+    if lasting >= PROPOSE_AT and lasting >= max(task, moment):
+        return Scope.LASTING
+    if max(task, moment) > max(none, lasting):
+        return Scope.TASK if task >= moment else Scope.MOMENT
+    return None
+
+
+def statements(reading: Reading, probabilities: Array, model: Model) -> list[Statement]:
+    """Compose the statements of a turn."""
+    found = []
+    for first, last, scope in joined(reading, probabilities, model):
+        column = STATES.index(scope.value)
+        lines = probabilities[first : last + 1, column]
+        raw = float(0.5 * lines.max() + 0.5 * lines.mean())
+        start, end = reading.clauses[first].start, reading.clauses[last].end
+        found.append(Statement(first, last, scope, raw, reading.text[start:end], start, end))
+    return found
+
+
+def describe(reading: Reading, found: Sequence[Statement], vectors: Array, model: Model) -> list[dict[str, tuple[str, float]]]:
+    """Return, per statement, the label and probability of every attribute head."""
+    if not found:
+        return []
+    ids = [
+        candidate_ids(
+            each.text,
+            reading.setting,
+            _text(reading.clauses, each.first - 1),
+            _text(reading.clauses, each.last + 1),
+        )
+        for each in found
+    ]
+    described: list[dict[str, tuple[str, float]]] = [{} for _ in found]
+    for name in ATTRIBUTE_HEADS:
+        head = model[name]
+        lines = head.probabilities(ids, vectors)
+        for index, line in enumerate(lines):
+            best = int(line.argmax())
+            described[index][name] = (head.labels[best], float(line[best]))
+    return described
+
+
+ATTRIBUTE_HEADS = ("item_type", "evidence", "correction", "polarity", "subject", "sensitivity")
+
+
+def _text(clauses: Sequence[Clause], index: int) -> str:
+    return clauses[index].text if 0 <= index < len(clauses) else ""

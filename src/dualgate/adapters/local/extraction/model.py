@@ -1,0 +1,81 @@
+"""The fitted weights and how to apply them: numpy alone, deterministic.
+
+Rule: no decision lives here. A head is a linear classifier over a view of `features`; its rows hold
+only the buckets that training kept, so the file stays small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dualgate.adapters.local.extraction.features import BUCKETS, Ids
+
+Array = NDArray[np.float32]
+WEIGHTS = "weights.npz"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Head:
+    """One classifier. row[bucket] is the bucket's line in `sparse`, 0 for buckets never seen."""
+
+    labels: tuple[str, ...]
+    row: NDArray[np.int32]
+    sparse: Array
+    dense: Array
+    bias: Array
+
+    def probabilities(self, ids: Sequence[Ids], dense: Array | None) -> Array:
+        """Return one line of label probabilities per described thing."""
+        logits = np.stack([self.sparse[self.row[each]].sum(axis=0) for each in ids]) + self.bias
+        if dense is not None and self.dense.size:
+            logits = logits + dense @ self.dense
+        shifted = np.exp(logits - logits.max(axis=1, keepdims=True))
+        return np.asarray(shifted / shifted.sum(axis=1, keepdims=True), dtype=np.float32)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Model:
+    """All heads, and the curve that turns a raw probability into a confidence."""
+
+    heads: Mapping[str, Head]
+    curve_x: Array
+    curve_y: Array
+
+    def __getitem__(self, name: str) -> Head:
+        return self.heads[name]
+
+    def confidence(self, raw: float) -> float:
+        """Return how often a candidate with this raw probability is right."""
+        return float(np.interp(raw, self.curve_x, self.curve_y))
+
+
+@cache
+def load() -> Model:
+    """Read the weights that come with the package."""
+    with files(__package__).joinpath(WEIGHTS).open("rb") as file, np.load(file) as stored:
+        arrays = {name: stored[name] for name in stored.files}
+    names = sorted({name.split("/")[0] for name in arrays if "/" in name})
+    return Model(
+        {name: _head(arrays, name) for name in names}, arrays["curve_x"], arrays["curve_y"]
+    )
+
+
+def _head(arrays: Mapping[str, NDArray[np.generic]], name: str) -> Head:
+    kept = np.asarray(arrays[f"{name}/kept"], dtype=np.int32)
+    weights = np.asarray(arrays[f"{name}/sparse"], dtype=np.float32)
+    row = np.zeros(BUCKETS, dtype=np.int32)
+    row[kept] = np.arange(1, len(kept) + 1, dtype=np.int32)
+    nothing = np.zeros((1, weights.shape[1]), dtype=np.float32)
+    return Head(
+        tuple(str(label) for label in arrays[f"{name}/labels"]),
+        row,
+        np.concatenate([nothing, weights]),
+        np.asarray(arrays[f"{name}/dense"], dtype=np.float32),
+        np.asarray(arrays[f"{name}/bias"], dtype=np.float32),
+    )

@@ -1,0 +1,146 @@
+"""Wording: from the user's own words to one plain sentence about them, in their language.
+
+Rule: keep every content word (numbers, units, names, negations, modifiers); change only who speaks,
+and drop the words that only address the listener. Nothing is inferred here.
+"""
+
+from __future__ import annotations
+
+import re
+
+from dualgate.domain.types import ItemType
+
+_ZH_FILLER = re.compile(
+    r"^(?:(?:嗯+|呃+|哦+|啊|哎呀?|唉|诶|欸|额|那个|就是说?|对了|话说|说起来|然后|还有就?是?|另外|顺便(?:说|提)?一?[句下]?|btw|ps"
+    r"|我?跟你(?:们)?(?:讲|说)(?:一?下|个事)?|说个事|告诉你|提醒你?一?[句下]|交个底|(?:你|麻烦你?|请)?(?:帮我)?(?:给我)?记(?:一?下|住|着|死|好)(?:了|哈|啊)?"
+    r"|先说好|说真的|讲真|老实说|其实吧?|反正|总之|所以说?|但是?|不过|而且|并且|因为|行吧?|好(?:的|吧|嘞)?|对|是的)[\s,，:：。、!！]*)+",
+    re.IGNORECASE,
+)
+_ZH_TAIL = re.compile(r"(?:[\s,，]*(?:哈+|啊|呀|哦|噢|喔|嘛|呢|吧|咯|啦|哟|嗷|谢谢|谢啦|拜托了?|好吗|行吗|可以吗|知道了?吗|懂了?吗))+[\s。.!！~～]*$")
+_ZH_PERSON: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern), wording)
+    for pattern, wording in (
+        (r"(?:我|咱)们?(?=(?:这个?)?(?:公司|团队|部门|小?组|平台|单位|学校|实验室|医院|工厂|厂|店|社区|班|所|院))", "用户所在"),
+        (r"(?:我|咱)们(?:家|俩|全家)", "用户家"),
+        (r"(?:我|咱)们(?:这边|这里|这儿)?的?", "用户这边"),
+        (r"(?:我|俺|咱)这人|我这个人", "用户"),
+        (r"我本人|本人|我自己|自己我", "用户自己"),
+        (r"(?<!自)我的|俺的", "用户的"),
+        (r"(?<!自)(?:我|俺|咱)", "用户"),
+        (r"您|你们?", "助手"),
+    )
+)
+_EN_FILLER = re.compile(
+    r"^(?:(?:and|but|so|because|also|plus|btw|by the way|oh|ok(?:ay)?|well|hey|hi|yeah|yep|yes|no,|um+|uh+|hmm+|like|lol|haha|fyi|look|listen"
+    r"|honestly|just so you know|for the record|for context|heads up|note(?: that)?|please|pls|remember(?: that)?|keep in mind(?: that)?"
+    r"|one (?:more )?thing|ps|p\.s\.?|actually|anyway|thing is|the thing is|tbh|right|great|thanks|thx|sorry|which means|since|though|although)"
+    r"(?:[\s,:;.!–—-]+|$))+",
+    re.IGNORECASE,
+)
+_EN_TAIL = re.compile(r"(?:[\s,]*(?:please|pls|thanks|thx|thank you|ok\??|okay\??|lol|haha|btw|fyi|cheers|tho))+[\s.!]*$", re.IGNORECASE)
+_PAST = frozenset(
+    "was were had did went came got made took said saw knew thought gave told left felt kept began ran met paid sold bought brought built sent"
+    " lost won chose broke drove wrote ate drank quit put cut set hurt became grew spent taught caught fell held led stood understood slept swore"
+    " could would should might must can will may shall ought cannot read".split()
+)
+_ADVERBS = frozenset(
+    "always never really just only still usually also literally mostly often already actually now generally normally basically currently"
+    " absolutely definitely seriously genuinely sometimes rarely hardly almost even kinda sorta typically strictly honestly personally simply"
+    " mainly exclusively officially finally recently both all first then probably totally truly deeply strongly".split()
+)
+_IRREGULAR = {"have": "has", "do": "does", "go": "goes", "am": "is", "are": "is", "'m": "is"}
+_EN_PERSON: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), wording)
+    for pattern, wording in (
+        (r"\b(?:i'm|i am|im)\b", "the user is"),
+        (r"\b(?:i've|ive)\b", "the user has"),
+        (r"\bi'd\b", "the user would"),
+        (r"\bi'll\b", "the user will"),
+        (r"\bi (?=don't|do not)", "the user "),
+        (r"\bwe're\b", "the user's side is"),
+        (r"\bwe've\b", "the user's side has"),
+        (r"\bwe'll\b", "the user's side will"),
+        (r"\bmy\b|\bmine\b", "the user's"),
+        (r"\bour\b|\bours\b", "the user's"),
+        (r"\bmyself\b|\bourselves\b", "themselves"),
+        (r"\bme\b|\bus\b", "the user"),
+        (r"\byour\b", "the assistant's"),
+        (r"\byou're\b", "the assistant is"),
+        (r"\byou\b|\bu\b", "the assistant"),
+    )
+)
+_EN_DONT = re.compile(r"\bthe user (don't|do not|dont)\b", re.IGNORECASE)
+_EN_I = re.compile(r"\b(?:i|we)\b((?:\s+\w+){0,6})", re.IGNORECASE)
+_DIRECTIVES = frozenset({ItemType.RULE, ItemType.PREFERENCE, ItemType.CONSTRAINT})
+
+
+def sentence(text: str, lang: str, item_type: ItemType, owner: str = "user") -> str:
+    """Say `text` about the user in the third person.
+
+    >>> sentence("btw I don't eat pork", "en", ItemType.CONSTRAINT)
+    "The user doesn't eat pork."
+    >>> sentence("对了，我对花生过敏哈", "zh", ItemType.CONSTRAINT)
+    '用户对花生过敏'
+    """
+    plain = " ".join(text.split())
+    return _chinese(plain, item_type, owner) if lang == "zh" else _english(plain, item_type, owner)
+
+
+def _chinese(text: str, item_type: ItemType, owner: str) -> str:
+    said = _ZH_FILLER.sub("", text) or text
+    said = (_ZH_TAIL.sub("", said) or said).strip(" ,，。；;、")
+    for pattern, wording in _ZH_PERSON:
+        said = pattern.sub(wording, said)
+    if "用户" in said[:8] or owner == "assistant":
+        return said
+    if item_type in _DIRECTIVES and re.match(r"(?:以后|今后|凡是|所有|默认|请|别|不要|用|回答|回复|助手|只|都|每)", said):
+        return f"用户要求：{said}"
+    return f"用户：{said}" if re.match(r"[\W\d]|这|那|就|都|也", said) else f"用户{said}"
+
+
+def _english(text: str, item_type: ItemType, owner: str) -> str:
+    said = _EN_FILLER.sub("", text.replace("’", "'")) or text
+    said = (_EN_TAIL.sub("", said) or said).strip(" ,;")
+    for pattern, wording in _EN_PERSON[:10]:
+        said = pattern.sub(wording, said)
+    said = _EN_I.sub(_agree, said)
+    for pattern, wording in _EN_PERSON[10:]:
+        said = pattern.sub(wording, said)
+    said = _EN_DONT.sub("the user doesn't", said)
+    said = said if "the user" in said.lower() or owner == "assistant" else _about(said, item_type)
+    said = said[:1].upper() + said[1:]
+    return said if said[-1:] in ".!?" else f"{said}."
+
+
+def _about(said: str, item_type: ItemType) -> str:
+    if item_type in _DIRECTIVES:
+        return f"The user's wish: {said}"
+    return f"The user: {said}"
+
+
+def _agree(found: re.Match[str]) -> str:
+    """Give the verb after "I" its third-person ending, past the adverbs in between."""
+    words = found.group(1).split()
+    spaced = found.group(1)
+    for index, word in enumerate(words):
+        lower = word.lower()
+        if lower in _ADVERBS or (lower.endswith("ly") and lower not in {"rely", "apply", "reply", "fly"}):
+            continue
+        changed = [*words[:index], _third(lower, word), *words[index + 1 :]]
+        spaced = " " + " ".join(changed)
+        break
+    return f"the user{spaced}"
+
+
+def _third(lower: str, word: str) -> str:
+    if lower in _IRREGULAR:
+        return _IRREGULAR[lower]
+    if not lower.isalpha() or lower in _PAST or lower.endswith(("ed", "s", "ing")) and lower not in {"need", "feed", "miss", "pass", "discuss", "bring", "sing", "bleed", "speed", "guess", "dress"}:
+        return word
+    if lower in {"don", "doesn", "didn", "isn", "aren", "wasn", "couldn", "wouldn", "won", "haven", "hadn", "and", "or", "the", "in", "on", "to"}:
+        return word
+    if lower.endswith(("s", "x", "z", "ch", "sh", "o")):
+        return f"{word}es"
+    if lower.endswith("y") and lower[-2:-1] not in "aeiou":
+        return f"{word[:-1]}ies"
+    return f"{word}s"
