@@ -66,11 +66,16 @@ class ContextLimits:
 
     def problems(self) -> list[str]:
         """Return what is wrong with these numbers."""
-        names = ("core_tokens", "active_tokens", "recalled_tokens")
-        names += ("active_items", "recalled_items")
+        sizes = (
+            "core_tokens",
+            "active_tokens",
+            "recalled_tokens",
+            "active_items",
+            "recalled_items",
+        )
         found = [
             f"limits.{name} must not be negative"
-            for name in names
+            for name in sizes
             if getattr(self, name) < 0
         ]
         if self.total <= 0:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from dualgate.domain import admission, challenge
@@ -162,6 +162,8 @@ def _keep_for_the_task(case: _Case) -> Plan | None:
             key=case.candidate.attribute or proposal.id,
             text=case.candidate.content,
             at=proposal.at,
+            task_id=proposal.task_id,
+            expires_at=proposal.at + timedelta(hours=case.policy.working.ttl_hours),
         )
     )
     against = case.of(Relation.EXCLUSIVE, frozen=True)

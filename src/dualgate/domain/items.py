@@ -113,6 +113,7 @@ class Proposal:
     at: datetime
     source: Source = Source.LOCAL
     job_id: str | None = None
+    task_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,17 @@ from dualgate.domain.weathering import WeatheringPolicy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WorkingPolicy:
+    """How long a working-memory note lives at most [L2]."""
+
+    ttl_hours: float = 24.0
+
+    def problems(self) -> list[str]:
+        """Return what is wrong with these numbers."""
+        return [] if self.ttl_hours > 0 else ["working.ttl_hours must be positive"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GatePolicy:
     """The numbers of both gates, for one class of users."""
 
@@ -24,6 +35,7 @@ class GatePolicy:
     override: OverridePolicy = field(default_factory=OverridePolicy)
     weathering: WeatheringPolicy = field(default_factory=WeatheringPolicy)
     archive: ArchivePolicy = field(default_factory=ArchivePolicy)
+    working: WorkingPolicy = field(default_factory=WorkingPolicy)
 
     def problems(self) -> list[str]:
         """Return everything that is wrong, all at once."""

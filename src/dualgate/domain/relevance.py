@@ -36,10 +36,9 @@ OWN_SUBJECTS = frozenset(
     + ("assistant", "助手")
 )
 
-_LATIN = re.compile(
-    r"[A-Za-z\u00c0-\u024f][\w+#.\-]*[\w+#]|[A-Za-z]|\d[\d.,:/%\-]*", re.ASCII
-)
-_CJK_RUN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]+")
+# Any script with spaces; Chinese, kana and hangul are cut out first and taken by bigrams.
+_WORD = re.compile(r"[^\W\d_][\w+#.\-]*|\d[\d.,:/%\-]*")
+_CJK_RUN = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+")
 _STOP_ZH = re.compile(
     r"什么时候|为什么|什么|怎么样|怎么|哪些|哪种|哪里|哪个|多少|是否|可以|有没有|是不是|一下|我们|你们|他们|"
     r"用户|请问|这个|那个|现在|最近|上次|之前|应该|需要|"
@@ -169,17 +168,17 @@ def terms(text: str) -> Mapping[str, float]:
     >>> dict(terms("预算是多少"))
     {'预算': 0.5}
     """
-    chinese = len(_CJK_RUN.findall(text)) > 0
+    runs = _CJK_RUN.findall(text)
+    rest = _CJK_RUN.sub(lambda run: " " * len(run.group(0)), text)
     found: dict[str, float] = {}
-    for match in _LATIN.finditer(text):
+    for match in _WORD.finditer(rest):
         word = match.group(0)
         plain = word.casefold().rstrip(".,:/-")
         if _STOP_EN.fullmatch(plain):
             continue
-        found[plain] = max(
-            found.get(plain, 0.0), _weight(word, match.start(), text, chinese)
-        )
-    for run in _CJK_RUN.findall(text):
+        weight = _weight(word, match.start(), rest, among_chinese=bool(runs))
+        found[plain] = max(found.get(plain, 0.0), weight)
+    for run in runs:
         for part in _STOP_ZH.split(run):
             for start in range(len(part) - 1):
                 found.setdefault(part[start : start + 2], BIGRAM_WEIGHT)
@@ -191,14 +190,14 @@ def item_terms(item: MemoryItem) -> Mapping[str, float]:
     return terms(" ".join((item.content, item.value or "", " ".join(item.tags))))
 
 
-def _weight(word: str, start: int, text: str, chinese: bool) -> float:
+def _weight(word: str, start: int, text: str, *, among_chinese: bool) -> float:
     if word[0].isdigit():
         # "3" is everywhere; a year, a price or a part number is not.
         digits = sum(c.isdigit() for c in word)
         return NAME_WEIGHT if digits >= 4 else 1.0 if digits >= 2 else 0.25
     if any(c.isdigit() for c in word) or any(c.isupper() for c in word[1:]):
         return NAME_WEIGHT
-    if chinese and len(word) > 1:
+    if among_chinese and len(word) > 1:
         return NAME_WEIGHT
     opens = not text[:start].strip() or text[:start].rstrip()[-1] in ".!?:;\"'"
     return NAME_WEIGHT if word[0].isupper() and not opens else 1.0

@@ -71,7 +71,7 @@ class Turn:
 class Extractor(Protocol):
     """Reads a turn, proposes candidates [W3-W5].
 
-    Raises ExtractionError for what it cannot read; never answers "no facts" instead.
+    It may carry an attribute `source` (types.Source); without one it counts as a model. Raises ExtractionError for what it cannot read; never answers "no facts" instead.
     """
 
     async def extract(self, turn: Turn) -> Sequence[Candidate]:
@@ -374,6 +374,10 @@ class Transaction(Protocol):
 
         Ids belong to their user. Raises InvalidInputError for another user's turn [P4].
         """
+        ...
+
+    async def known_turns(self, turn_ids: Iterable[str]) -> set[str]:
+        """Return which of these turns are kept already."""
         ...
 
     async def recent_turns(self, session_id: str, limit: int) -> list[StoredTurn]:
