@@ -109,7 +109,7 @@ class Fit:
 def fit(query: Query, item: MemoryItem, cosine: float, gate: TopicGate) -> Fit:
     """Return the item's fit; facts about other people are discounted unless they are asked for."""
     named = names_subject(query.text, item.subject)
-    if query.personal and not named and folded(item.subject) not in OWN_SUBJECTS:
+    if query.personal and not named and _plain(item.subject) not in OWN_SUBJECTS:
         cosine *= gate.other_subject
     return Fit(cosine, overlap(query.text, item))
 
@@ -126,8 +126,8 @@ def accompanies(item: MemoryItem, fit: Fit, gate: TopicGate) -> bool:
 
 def names_subject(text: str, subject: str) -> bool:
     """Whether the text names whom the item is about."""
-    plain = folded(subject)
-    return plain not in OWN_SUBJECTS and _contains(folded(text), plain)
+    plain = _plain(subject)
+    return plain not in OWN_SUBJECTS and _contains(_plain(text), plain)
 
 
 def overlap(text: str, item: MemoryItem) -> float:
@@ -142,7 +142,7 @@ def overlap(text: str, item: MemoryItem) -> float:
     carried = item_terms(item)
     known = _entities(item)
     total = matched = 0.0
-    distinctive = any(_contains(folded(text), name) for name in known)
+    distinctive = any(_contains(_plain(text), name) for name in known)
     for term, asked_weight in asked.items():
         carried_weight = carried.get(term, 0.0)
         weight = max(asked_weight, carried_weight)
@@ -212,9 +212,14 @@ def _names_of(entities: tuple[str, ...]) -> frozenset[str]:
 
 
 def _entities(item: MemoryItem) -> frozenset[str]:
-    subject = folded(item.subject)
+    subject = _plain(item.subject)
     names = _names_of(item.entities)
     return names if subject in OWN_SUBJECTS else names | {subject}
+
+
+_plain = lru_cache(maxsize=1_024)(
+    folded
+)  # the same few texts and subjects, item after item
 
 
 def _contains(text: str, name: str) -> bool:

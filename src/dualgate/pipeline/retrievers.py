@@ -1,0 +1,127 @@
+"""Fetching what may fit a query: by meaning, by words, and as believed at an earlier time [R2, R5].
+
+Rule: the store ranks thousands, this file reads few. Ids and cosines come for many items; whole
+items are read only from the snapshot and for a bounded number of others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+
+from dualgate.domain.assembly import recallable
+from dualgate.domain.items import MemoryItem
+from dualgate.domain.query import Query
+from dualgate.domain.status import LIVE
+from dualgate.domain.view import Snapshot
+from dualgate.pipeline.ports import Embedder, Store
+from dualgate.pipeline.recipes import Recipe
+
+Wanted = Callable[[MemoryItem], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Harvest:
+    """Items that may fit, the cosine of each, and how well its words rank (1 is the best)."""
+
+    items: Mapping[str, MemoryItem]
+    cosines: Mapping[str, float]
+    words: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Whose memory is read, and with what."""
+
+    store: Store
+    embedder: Embedder
+    user_id: str
+
+
+async def harvest(
+    source: Source, snapshot: Snapshot, query: Query, recipe: Recipe, wanted: Wanted
+) -> Harvest:
+    """Return what is near in meaning or shares words, among the items wanted."""
+    near, worded = await asyncio.gather(
+        _near(source, query, recipe),
+        source.store.by_words(source.user_id, query.text, limit=2 * recipe.worded),
+    )
+    best = max((relevance for _, relevance in worded), default=0.0)
+    cosines = dict(near)
+    words = {item_id: relevance / best for item_id, relevance in worded if best > 0}
+
+    active = {**snapshot.hot, **snapshot.frozen}
+    at_hand = {i: active[i] for i in (*cosines, *words) if i in active}
+    # Both lists are best first, so each keeps its own best.
+    to_read = [i for i in cosines if i not in active][: recipe.near]
+    to_read += [i for i in words if i not in active and i not in to_read][
+        : recipe.worded
+    ]
+    read = await source.store.items(source.user_id, to_read) if to_read else {}
+    found = {i: item for i, item in {**at_hand, **read}.items() if wanted(item)}
+    return Harvest(found, cosines, words)
+
+
+async def harvest_as_of(
+    source: Source, query: Query, recipe: Recipe, when: datetime, wanted: Wanted
+) -> Harvest:
+    """Return the items believed at `when` with their fit to the query [R5].
+
+    What has been superseded since has left the vector index, so it is embedded again; at most
+    the size of the hot and frozen pools, and only for this rare question.
+    """
+    believed = {
+        i.id: i
+        for i in await source.store.believed_at(source.user_id, when)
+        if wanted(i)
+    }
+    if not believed:
+        return Harvest({}, {}, {})
+    statement = await source.embedder.embed([query.statement])
+    near = await source.store.nearest(
+        source.user_id, statement[0], limit=recipe.scanned, gate=recipe.scan_gate
+    )
+    cosines = {item_id: cosine for item_id, cosine in near if item_id in believed}
+    now = await source.store.items(source.user_id, believed)
+    gone = [
+        i
+        for i in believed
+        if i not in cosines and (i not in now or now[i].status not in LIVE)
+    ]
+    if gone:
+        vectors = await source.embedder.embed([believed[i].content for i in gone])
+        again = np.asarray(vectors @ statement[0], dtype=float)
+        cosines |= dict(zip(gone, again.tolist(), strict=True))
+    return Harvest(believed, cosines, {})
+
+
+async def rivals_of(
+    source: Source,
+    items: Iterable[MemoryItem],
+    known: Mapping[str, MemoryItem],
+    wanted: Wanted,
+) -> dict[str, MemoryItem]:
+    """Return the other side of what is contested, so that a conflict is shown whole [C1]."""
+    ids = list(dict.fromkeys(rival for item in items for rival in item.contested_with))
+    missing = [i for i in ids if i not in known]
+    read = await source.store.items(source.user_id, missing) if missing else {}
+    rivals = {i: known.get(i) or read.get(i) for i in ids}
+    return {i: item for i, item in rivals.items() if item is not None and wanted(item)}
+
+
+def may_be_shown(now: datetime, *, sensitive: bool = False) -> Wanted:
+    """Return the test of [R5] for one call."""
+    return lambda item: recallable(item, now, sensitive=sensitive)
+
+
+async def _near(
+    source: Source, query: Query, recipe: Recipe
+) -> list[tuple[str, float]]:
+    vectors = await source.embedder.embed([query.statement])
+    return await source.store.nearest(
+        source.user_id, vectors[0], limit=recipe.scanned, gate=recipe.scan_gate
+    )
