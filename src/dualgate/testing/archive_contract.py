@@ -53,6 +53,9 @@ class ArchiveContract:
             ),
         )
 
+        async with backend.store.begin("ann") as unit:
+            await unit.touch(OwnTime(45, MONDAY + 45 * DAY))
+
         tail = (await backend.store.snapshot("ann")).archive_tail
 
         assert tail[0].id == "never"

@@ -1,0 +1,294 @@
+"""The store in process: complete, and gone with the process (`memory://`)."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
+from datetime import datetime
+from weakref import WeakValueDictionary
+
+from dualgate.adapters.memory.doors import require_user
+from dualgate.adapters.memory.listing import after_cursor, cursor_of, lineage, newest_key
+from dualgate.adapters.memory.person import Changes, Person
+from dualgate.adapters.memory.queue import MemoryQueue
+from dualgate.adapters.memory.unit import MemoryUnit, nearest_in, snapshot_of
+from dualgate.domain.items import MemoryItem
+from dualgate.domain.plan import Decision, Move, Pending
+from dualgate.domain.signals import Signal
+from dualgate.domain.status import ACTIVE, Status
+from dualgate.domain.view import OwnTime, Snapshot
+from dualgate.errors import InvalidInputError, LeaseLostError
+from dualgate.pipeline.ports import (
+    ItemFilter,
+    ItemPage,
+    Lease,
+    Session,
+    StoreStats,
+    Transaction,
+    Use,
+    Vector,
+)
+
+_NO_CHANGES = Changes()
+
+
+class MemoryStore:
+    """Implements ports.Store over plain dictionaries, one Person a user."""
+
+    def __init__(self, queue: MemoryQueue, *, archive_capacity: int = 5_000) -> None:
+        if archive_capacity < 0:
+            raise InvalidInputError("archive_capacity", "must not be negative", archive_capacity)
+        self._queue = queue
+        self._capacity = archive_capacity
+        self._people: dict[str, Person] = {}
+        # A lock lives as long as somebody holds it or waits for it.
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def close(self) -> None:
+        """Let everything go."""
+        self._people.clear()
+
+    def begin(
+        self, user_id: str, lease: Lease | None = None
+    ) -> AbstractAsyncContextManager[Transaction]:
+        """Open a unit for one user; see ports.Store."""
+        return self._unit(user_id, lease)
+
+    @asynccontextmanager
+    async def _unit(self, user_id: str, lease: Lease | None) -> AsyncIterator[Transaction]:
+        require_user(user_id)
+        if lease is not None and lease.user_id != user_id:
+            raise InvalidInputError("lease", f"must be on {user_id!r}", lease.user_id)
+        async with self._lock(user_id):
+            self._require_held(lease)
+            person = self._person(user_id)
+            unit = MemoryUnit(user_id, person, self._queue, self._capacity)
+            try:
+                yield unit
+            finally:
+                unit.end()
+            self._require_held(lease)
+            if unit.changes:
+                # The queue first: it refuses a job that was ended meanwhile, and then nothing
+                # of the unit is applied.
+                self._queue.end(user_id, unit.changes.jobs)
+                person.commit(unit.changes)
+                self._people[user_id] = person
+
+    async def snapshot(self, user_id: str) -> Snapshot:
+        """Return the user's pools."""
+        return snapshot_of(user_id, self._person(user_id), _NO_CHANGES, self._capacity)
+
+    async def nearest(
+        self, user_id: str, vector: Vector, *, limit: int, gate: float
+    ) -> list[tuple[str, float]]:
+        """Return (item id, cosine) of live items, best first: exact."""
+        person = self._person(user_id)
+        return nearest_in(person, _NO_CHANGES, vector, limit=limit, gate=gate)
+
+    async def by_words(self, user_id: str, words: str, *, limit: int) -> list[tuple[str, float]]:
+        """Return (item id, BM25 relevance) of live items, best first."""
+        return self._person(user_id).words.search(words, limit)
+
+    async def items(self, user_id: str, item_ids: Iterable[str]) -> dict[str, MemoryItem]:
+        """Return these items, whatever their status."""
+        kept = self._person(user_id).items
+        return {item_id: kept[item_id] for item_id in item_ids if item_id in kept}
+
+    async def page(
+        self, user_id: str, wanted: ItemFilter, *, limit: int, cursor: str | None
+    ) -> ItemPage:
+        """List items, newest first; see ports.Store."""
+        person = self._person(user_id)
+        if limit < 1:
+            raise InvalidInputError("limit", "must be at least 1", limit)
+        listed = after_cursor(person.items.values(), wanted, cursor)
+        found = heapq.nlargest(limit + 1, listed, key=newest_key)
+        more = len(found) > limit
+        shown = tuple(found[:limit])
+        return ItemPage(items=shown, cursor=cursor_of(shown[-1]) if more else None)
+
+    async def believed_at(self, user_id: str, when: datetime) -> list[MemoryItem]:
+        """Return the items that were active at `when`, with their status then."""
+        person = self._person(user_id)
+        then = {move.item_id: move.after for move in person.moves if move.at <= when}
+        return [
+            item.with_(status=then[item.id])
+            for item in person.items.values()
+            if then.get(item.id) in ACTIVE and item.status is not Status.FORGOTTEN
+        ]
+
+    async def moves(self, user_id: str, item_id: str | None = None) -> list[Move]:
+        """Return the log, oldest first."""
+        return [
+            replace(move, numbers=dict(move.numbers))
+            for move in self._person(user_id).moves
+            if item_id is None or move.item_id == item_id
+        ]
+
+    async def signals(self, user_id: str, item_id: str) -> list[Signal]:
+        """Return an item's signals, oldest first."""
+        kept = self._person(user_id).signals.get(item_id, [])
+        return sorted(kept, key=lambda signal: (signal.at, signal.id))
+
+    async def versions(self, user_id: str, item_id: str) -> list[MemoryItem]:
+        """Return the lineage the item belongs to, lowest version first."""
+        return lineage(self._person(user_id).items, item_id)
+
+    async def uses(self, user_id: str, item_id: str, limit: int = 50) -> list[Use]:
+        """Return when the item was handed out, newest first."""
+        kept = self._person(user_id).uses.get(item_id, [])
+        newest = sorted(reversed(kept), key=lambda use: use.at, reverse=True)
+        return newest[: max(0, limit)]
+
+    async def decisions(
+        self,
+        user_id: str,
+        *,
+        text: str | None = None,
+        job_id: str | None = None,
+        limit: int = 100,
+    ) -> list[Decision]:
+        """Return recorded decisions, newest first: of a job, or whose content has `text`."""
+        sought = None if text is None else text.casefold()
+        listed = (
+            decision
+            for decision in self._person(user_id).decisions.values()
+            if (job_id is None or decision.job_id == job_id)
+            and (sought is None or sought in decision.candidate.content.casefold())
+        )
+        found = heapq.nlargest(max(0, limit), listed, key=lambda d: (d.at, d.id))
+        return [replace(decision, numbers=dict(decision.numbers)) for decision in found]
+
+    async def pendings(self, user_id: str, *, open_only: bool = True) -> list[Pending]:
+        """Return pending overrides, oldest first."""
+        person = self._person(user_id)
+        listed = person.open_pendings if open_only else person.pendings
+        return sorted(listed.values(), key=lambda pending: (pending.opened_at, pending.id))
+
+    async def record_uses(self, user_id: str, uses: Sequence[Use], own_time: OwnTime) -> None:
+        """Count accesses and relevance hits; see ports.Store."""
+        require_user(user_id)
+        async with self._lock(user_id):
+            person = self._person(user_id)
+            changes = Changes()
+            for use in uses:
+                item = changes.items.get(use.item_id) or person.items.get(use.item_id)
+                if item is not None:
+                    changes.items[item.id] = _used(item, use, own_time)
+                    person.uses.setdefault(item.id, []).append(use)
+            if _is_later(own_time, person.own_time):
+                changes.own_time = own_time
+            if changes:
+                person.commit(changes)
+                self._people[user_id] = person
+
+    async def session(self, user_id: str, session_id: str) -> Session | None:
+        """Return a session, None if unknown."""
+        return self._person(user_id).sessions.get(session_id)
+
+    async def keep_core(self, session: Session) -> Session:
+        """Keep the session's core unless one is kept already; return what is kept [R1]."""
+        person = self._person(session.user_id)
+        known = person.sessions.get(session.id)
+        if known is not None and known.core_text is not None:
+            return known
+        kept = session
+        if known is not None:  # the core only: its root and times are settled
+            kept = replace(
+                known,
+                core_text=session.core_text,
+                core_item_ids=session.core_item_ids,
+                core_tokens=session.core_tokens,
+            )
+        person.sessions[session.id] = kept
+        self._people[session.user_id] = person
+        return kept
+
+    async def note(
+        self,
+        user_id: str,
+        session_id: str,
+        task_id: str,
+        key: str,
+        value: str | None,
+        now: datetime,
+        expires_at: datetime,
+    ) -> None:
+        """Set a working-memory note, or remove it (value None) [L2]."""
+        person = self._person(user_id)
+        place = (session_id, task_id)
+        lasting = {
+            known: kept for known, kept in person.notes.get(place, {}).items() if _lasts(kept, now)
+        }
+        lasting.pop(key, None)
+        if value is not None:
+            lasting[key] = (value, expires_at)
+        person.notes[place] = lasting
+        self._people[user_id] = person
+
+    async def notes(
+        self, user_id: str, session_id: str, task_id: str, now: datetime
+    ) -> dict[str, str]:
+        """Return the notes of a task that have not run out."""
+        kept = self._person(user_id).notes.get((session_id, task_id), {})
+        return {key: note[0] for key, note in kept.items() if _lasts(note, now)}
+
+    async def clear_notes(self, user_id: str, session_id: str, task_id: str) -> None:
+        """Remove all notes of a task."""
+        self._person(user_id).notes.pop((session_id, task_id), None)
+
+    async def users(self, after: str | None, limit: int) -> list[str]:
+        """Return user ids in order, for upkeep over all."""
+        listed = (user for user in self._people if after is None or user > after)
+        return heapq.nsmallest(max(0, limit), listed)
+
+    async def stats(self, user_id: str | None = None) -> StoreStats:
+        """Return counts, of one user or of all."""
+        people = list(self._people.values())
+        if user_id is not None:
+            people = [p for p in (self._people.get(require_user(user_id)),) if p is not None]
+        return StoreStats(
+            users=len(people),
+            items=dict(Counter(item.status for p in people for item in p.items.values())),
+            turns=sum(len(p.turns) for p in people),
+            decisions=dict(Counter(str(d.outcome) for p in people for d in p.decisions.values())),
+            pendings=sum(len(p.open_pendings) for p in people),
+        )
+
+    def _person(self, user_id: str) -> Person:
+        # A stranger's Person is kept only once something is written: reading creates nobody.
+        return self._people.get(require_user(user_id)) or Person()
+
+    def _lock(self, user_id: str) -> asyncio.Lock:
+        return self._locks.setdefault(user_id, asyncio.Lock())
+
+    def _require_held(self, lease: Lease | None) -> None:
+        if lease is not None and not self._queue.holds(lease):
+            raise LeaseLostError(lease.user_id)
+
+
+def _used(item: MemoryItem, use: Use, own_time: OwnTime) -> MemoryItem:
+    last_hit_at = item.last_hit_at
+    if use.hit and (last_hit_at is None or use.at > last_hit_at):
+        last_hit_at = use.at
+    return item.with_(
+        access_count=item.access_count + 1,
+        last_accessed_at=max(use.at, item.last_accessed_at or use.at),
+        last_hit_at=last_hit_at,
+        accessed_day=max(item.accessed_day, own_time.days),
+    )
+
+
+def _is_later(own_time: OwnTime, known: OwnTime) -> bool:
+    if own_time.active_at is None:
+        return False
+    return known.active_at is None or own_time.active_at > known.active_at
+
+
+def _lasts(note: tuple[str, datetime | None], now: datetime) -> bool:
+    return note[1] is None or note[1] > now

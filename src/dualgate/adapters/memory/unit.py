@@ -1,0 +1,275 @@
+"""One atomic unit of one user's memory: it reads through its own changes [A8]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from dualgate.adapters.memory.doors import require_own
+from dualgate.adapters.memory.person import TAIL, Changes, Person
+from dualgate.adapters.memory.queue import MemoryQueue
+from dualgate.domain.archiving import is_expired
+from dualgate.domain.items import MemoryItem, folded
+from dualgate.domain.plan import Decision, Pending, PendingState, Plan
+from dualgate.domain.signals import Signal
+from dualgate.domain.status import ACTIVE, HOT, LIVE, Status
+from dualgate.domain.view import OwnTime, Snapshot
+from dualgate.errors import InvalidInputError, NotFoundError, StoreError
+from dualgate.pipeline.ports import Due, Job, Session, StoredTurn, Vector
+
+
+class MemoryUnit:
+    """Implements ports.Transaction. `changes` is committed by the store that opened the unit."""
+
+    def __init__(self, user_id: str, person: Person, queue: MemoryQueue, capacity: int) -> None:
+        self._user_id = user_id
+        self._person = person
+        self._queue = queue
+        self._capacity = capacity
+        self._open = True
+        self.changes = Changes()
+
+    async def snapshot(self) -> Snapshot:
+        """Return the pools as this unit sees them."""
+        return snapshot_of(self._user_id, self._person, self.changes, self._capacity)
+
+    async def nearest(self, vector: Vector, *, limit: int, gate: float) -> list[tuple[str, float]]:
+        """Return (item id, cosine) of live items, best first."""
+        return nearest_in(self._person, self.changes, vector, limit=limit, gate=gate)
+
+    async def in_slot(self, subject: str, attribute: str) -> list[MemoryItem]:
+        """Return the live items of this slot."""
+        slot = (folded(subject), folded(attribute))
+        return [
+            item
+            for item in self._every_item()
+            if item.attribute is not None
+            and item.status in LIVE
+            and (folded(item.subject), folded(item.attribute)) == slot
+        ]
+
+    async def items(self, item_ids: Iterable[str]) -> dict[str, MemoryItem]:
+        """Return these items, whatever their status."""
+        found = {item_id: self._item(item_id) for item_id in item_ids}
+        return {item_id: item for item_id, item in found.items() if item is not None}
+
+    async def signals(
+        self, item_ids: Iterable[str], session_id: str | None = None
+    ) -> dict[str, list[Signal]]:
+        """Return the signals of these items, oldest first."""
+        found: dict[str, list[Signal]] = {}
+        for item_id in item_ids:
+            kept = [] if item_id in self.changes.purged else self._person.signals.get(item_id, [])
+            mine = [signal for signal in self.changes.signals if signal.item_id == item_id]
+            found[item_id] = sorted(
+                (s for s in (*kept, *mine) if session_id is None or s.session_id == session_id),
+                key=lambda signal: (signal.at, signal.id),
+            )
+        return found
+
+    async def pending(self, pending_id: str) -> Pending | None:
+        """Return a pending override, open or closed."""
+        mine = self.changes.pendings.get(pending_id)
+        known = mine or self._person.pendings.get(pending_id)
+        gone = known is not None and mine is None and known.item_id in self.changes.purged
+        return None if gone else known
+
+    async def due(self, now: datetime, forgotten_before: datetime) -> Due:
+        """Return what expired by `now`, and what was forgotten before the undo window."""
+        every = self._every_item()
+        return Due(
+            expired=tuple(i for i in every if i.status in LIVE and is_expired(i, now)),
+            forgotten=tuple(
+                item
+                for item in every
+                if item.status is Status.FORGOTTEN and item.updated_at < forgotten_before
+            ),
+        )
+
+    async def apply(self, plan: Plan, vectors: Mapping[str, Vector] | None = None) -> None:
+        """Write a plan; see ports.Transaction."""
+        self._require_open()
+        owned = (*plan.items, *plan.signals, *plan.moves, *plan.pendings, *plan.notes)
+        require_own(self._user_id, (part.user_id for part in owned))
+        if plan.decision is not None:
+            require_own(self._user_id, (plan.decision.user_id,))
+        check = self._person.rows.check
+        given = {item.id: (vectors or {}).get(item.id) for item in plan.items}
+        checked = {i: check(vector) for i, vector in given.items() if vector is not None}
+
+        changes = self.changes
+        changes.items |= {item.id: item for item in plan.items}
+        changes.vectors |= checked
+        changes.signals += plan.signals
+        changes.moves += (replace(m, numbers=dict(m.numbers)) for m in plan.moves)
+        changes.pendings |= {pending.id: pending for pending in plan.pendings}
+        changes.notes += plan.notes
+        if plan.decision is not None:
+            self._record(plan.decision)
+        if plan.purged:
+            changes.purge(plan.purged)
+
+    async def add_turns(self, turns: Sequence[StoredTurn]) -> list[str]:
+        """Keep raw turns; return the ids that are new."""
+        self._require_open()
+        require_own(self._user_id, (turn.user_id for turn in turns))
+        new = []
+        for turn in turns:
+            if turn.id not in self._person.turns and turn.id not in self.changes.turns:
+                self.changes.turns[turn.id] = turn
+                new.append(turn.id)
+        return new
+
+    async def recent_turns(self, session_id: str, limit: int) -> list[StoredTurn]:
+        """Return the last turns of a session, oldest first."""
+        mine = [turn for turn in self.changes.turns.values() if turn.session_id == session_id]
+        every = sorted(
+            (*self._person.turns_of.get(session_id, ()), *mine), key=lambda turn: turn.at
+        )
+        return every[-limit:] if limit > 0 else []
+
+    async def session(self, session_id: str, now: datetime, parent_id: str | None) -> Session:
+        """Return the session, made if new; its root is settled then [F2]."""
+        known = self._session(session_id)
+        if known is not None:
+            return known
+        self._require_open()
+        parent = None if parent_id is None else self._session(parent_id)
+        root = session_id if parent_id is None else parent_id
+        made = Session(
+            user_id=self._user_id,
+            id=session_id,
+            root_id=root if parent is None else parent.root_id,
+            started_at=now,
+        )
+        self.changes.sessions[session_id] = made
+        return made
+
+    async def end_session(self, session_id: str, now: datetime) -> None:
+        """Mark the session ended and drop its working memory [L2]."""
+        self._require_open()
+        self.changes.ended.setdefault(session_id, now)
+        self.changes.notes = [n for n in self.changes.notes if n.session_id != session_id]
+
+    async def touch(self, own_time: OwnTime) -> None:
+        """Set the user's own clock [D1]."""
+        self._require_open()
+        current = self.changes.own_time or self._person.own_time
+        if own_time != current:
+            self.changes.own_time = own_time
+
+    async def set_user(
+        self,
+        *,
+        user_class: str | None = None,
+        capture_paused: bool | None = None,
+        recall_paused: bool | None = None,
+        maintained_at: datetime | None = None,
+    ) -> None:
+        """Change what is set for the user; None leaves it."""
+        self._require_open()
+        given = {
+            "user_class": user_class,
+            "capture_paused": capture_paused,
+            "recall_paused": recall_paused,
+            "maintained_at": maintained_at,
+        }
+        self.changes.settings |= {k: value for k, value in given.items() if value is not None}
+
+    async def finish(self, job: Job, decisions: Sequence[Decision]) -> None:
+        """End the job inside this unit [W1]."""
+        self._require_open()
+        require_own(self._user_id, (job.user_id, *(d.user_id for d in decisions)))
+        if job.id in self.changes.jobs or not self._queue.waits(self._user_id, job.id):
+            raise NotFoundError("job", job.id)
+        for decision in decisions:
+            if decision.id not in self.changes.decisions | self._person.decisions:
+                self._record(decision)
+        self.changes.jobs.append(job.id)
+
+    def end(self) -> None:
+        """Take no more changes: the unit was left."""
+        self._open = False
+
+    def _require_open(self) -> None:
+        if not self._open:
+            raise StoreError("the unit has ended", "Open a new one with Store.begin")
+
+    def _record(self, decision: Decision) -> None:
+        self.changes.decisions[decision.id] = replace(decision, numbers=dict(decision.numbers))
+
+    def _item(self, item_id: str) -> MemoryItem | None:
+        mine = self.changes.items.get(item_id)
+        if mine is not None or item_id in self.changes.purged:
+            return mine
+        return self._person.items.get(item_id)
+
+    def _every_item(self) -> list[MemoryItem]:
+        return list(_seen(self._person.items, self.changes).values())
+
+    def _session(self, session_id: str) -> Session | None:
+        known = self._person.sessions.get(session_id) or self.changes.sessions.get(session_id)
+        ended_at = self.changes.ended.get(session_id)
+        if known is None or ended_at is None or known.ended_at is not None:
+            return known
+        return replace(known, ended_at=ended_at)
+
+
+def snapshot_of(user_id: str, person: Person, changes: Changes, capacity: int) -> Snapshot:
+    """Return a user's pools as they will be once these changes are made."""
+    mine = changes.items.values()
+    active = _seen(person.active, changes, (i for i in mine if i.status in ACTIVE))
+    archive = person.archive
+    if changes.items or changes.purged:
+        archive = _seen(archive, changes, (i for i in mine if i.status is Status.ARCHIVED))
+    kept = {i: p for i, p in person.open_pendings.items() if p.item_id not in changes.purged}
+    pendings = [p for p in (kept | changes.pendings).values() if p.state is PendingState.OPEN]
+    settings = person.settings | changes.settings
+    nearly_full = len(archive) >= capacity - TAIL
+    return Snapshot(
+        user_id=user_id,
+        version=person.version + changes.show_in_snapshot(),
+        hot={item_id: item for item_id, item in active.items() if item.status in HOT},
+        frozen={i: item for i, item in active.items() if item.status is Status.FROZEN},
+        pendings=tuple(sorted(pendings, key=lambda p: (p.opened_at, p.id))),
+        archive_count=len(archive),
+        archive_tail=person.tail(archive) if nearly_full else (),
+        own_time=changes.own_time or person.own_time,
+        **settings,
+    )
+
+
+def nearest_in(
+    person: Person, changes: Changes, vector: Vector, *, limit: int, gate: float
+) -> list[tuple[str, float]]:
+    """Return (item id, cosine) of live items as they will be once these changes are made."""
+    cosines = person.rows.cosines(vector)
+    asked = person.rows.check(vector)
+    for item_id, mine in changes.vectors.items():
+        if mine.size != asked.size:
+            raise InvalidInputError("vector", f"must have {mine.size} numbers", asked.size)
+        cosines[item_id] = float(mine @ asked)
+    near = [(item_id, cosine) for item_id, cosine in cosines.items() if cosine >= gate]
+    near.sort(key=lambda hit: (-hit[1], hit[0]))
+    found: list[tuple[str, float]] = []
+    for item_id, cosine in near:
+        if len(found) >= limit:
+            break
+        gone = item_id in changes.purged and item_id not in changes.items
+        item = None if gone else changes.items.get(item_id) or person.items.get(item_id)
+        if item is not None and item.status in LIVE:
+            found.append((item_id, cosine))
+    return found
+
+
+def _seen(
+    shelf: dict[str, MemoryItem], changes: Changes, mine: Iterable[MemoryItem] | None = None
+) -> dict[str, MemoryItem]:
+    """Return a shelf of the person under the changes; `mine` are those that belong there."""
+    seen = dict(shelf)
+    for item_id in (*changes.purged, *changes.items):
+        seen.pop(item_id, None)
+    for item in changes.items.values() if mine is None else mine:
+        seen[item.id] = item
+    return seen
