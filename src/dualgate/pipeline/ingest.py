@@ -9,13 +9,14 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any, Protocol
 
 from dualgate.domain.items import Message
 from dualgate.domain.plan import Decision
+from dualgate.domain.types import Role
 from dualgate.errors import QueueFullError
 
 BATCH_LIMIT = 40  # turns a job: small enough that a progress bar moves and a retry costs little
@@ -66,6 +67,7 @@ class IngestSummary:
     messages: int
     user_messages: int
     new_messages: int | None
+    unstored_messages: int = 0  # capture is paused, or nothing is left without what is private
     first_at: datetime | None
     last_at: datetime | None
     candidates: Mapping[str, int] = field(default_factory=dict)
@@ -78,7 +80,9 @@ class IngestSummary:
 
 class _Receipt(Protocol):
     @property
-    def decisions(self) -> Sequence[Decision] | None: ...
+    def job_id(self) -> str | None: ...
+    @property
+    def decisions(self) -> Sequence[Decision]: ...
 
 
 class _Stats(Protocol):
@@ -130,39 +134,53 @@ async def ingest(
 
     progress(done, total) counts turns. Running it again changes nothing.
     """
+    summary = counted(user_id, logs := list(sessions), report)
+    if dry_run:
+        return summary
     loop = asyncio.get_running_loop()
     began = loop.time()
-    report = ReadReport() if report is None else report
-    logs = list(sessions)
-    batches = list(in_time_order(logs))
-    total = sum(len(batch.messages) for batch in batches)
     outcomes: Counter[str] = Counter()
-    before = None if dry_run else await memory.stats(user_id)
-    done = 0
-    for batch in () if dry_run else batches:
-        for decision in await _observed(memory, user_id, batch):
-            outcomes[str(decision.outcome)] += 1
+    before = await memory.stats(user_id)
+    done = unstored = 0
+    for batch in in_time_order(logs):
+        receipt = await _observed(memory, user_id, batch)
+        outcomes.update(str(decision.outcome) for decision in receipt.decisions)
+        unstored += len(batch.messages) if receipt.job_id is None else 0
         done += len(batch.messages)
         if progress is not None:
-            progress(done, total)
-    after = None if dry_run else await memory.stats(user_id)
-    times = [m.at for batch in batches for m in batch.messages if m.at is not None]
-    roles = Counter(str(m.role) for batch in batches for m in batch.messages)
+            progress(done, summary.messages)
+    after = await memory.stats(user_id)
+    return replace(
+        summary,
+        dry_run=False,
+        new_messages=after.turns - before.turns,
+        unstored_messages=unstored,
+        candidates=dict(outcomes),
+        items={str(status): count for status, count in after.items.items()},
+        seconds=loop.time() - began,
+    )
+
+
+def counted(
+    user_id: str, sessions: Iterable[LogSession], report: ReadReport | None = None
+) -> IngestSummary:
+    """Return what an ingest of these sessions would send, without sending it."""
+    logs = list(sessions)
+    messages = [message for batch in in_time_order(logs) for message in batch.messages]
+    times = [message.at for message in messages if message.at is not None]
+    report = ReadReport() if report is None else report
     return IngestSummary(
         user_id=user_id,
-        dry_run=dry_run,
+        dry_run=True,
         sessions=len(logs),
-        messages=total,
-        user_messages=roles["user"],
-        new_messages=after.turns - before.turns if before and after else None,
+        messages=len(messages),
+        user_messages=sum(message.role is Role.USER for message in messages),
+        new_messages=None,
         first_at=min(times, default=None),
         last_at=max(times, default=None),
-        candidates=dict(outcomes),
-        items={str(status): n for status, n in after.items.items()} if after else {},
         files=report.files,
         ignored=len(report.ignored),
         bad=tuple(report.bad),
-        seconds=loop.time() - began,
     )
 
 
@@ -204,10 +222,10 @@ def _eldest_first(sessions: Sequence[LogSession]) -> list[LogSession]:
     return sorted(sessions, key=lambda s: (s.started_at or UNDATED, depth(s.id), s.id))
 
 
-async def _observed(memory: MemoryLike, user_id: str, batch: Batch) -> Sequence[Decision]:
+async def _observed(memory: MemoryLike, user_id: str, batch: Batch) -> _Receipt:
     while True:
         try:
-            receipt = await memory.observe(
+            return await memory.observe(
                 user_id,
                 batch.session.id,
                 batch.messages,
@@ -217,5 +235,3 @@ async def _observed(memory: MemoryLike, user_id: str, batch: Batch) -> Sequence[
         except QueueFullError:
             # Backpressure: let the queue empty, then hand the same batch in again [W1].
             await memory.drain()
-        else:
-            return receipt.decisions or ()

@@ -170,7 +170,7 @@ def test_text_of_any_kind_comes_through(log):
 
 
 def test_what_dualgate_handed_out_is_not_read_back_in(log):
-    text = "<dualgate-memory v='1'>likes tea</dualgate-memory>I like coffee.<dualgate-memory>cut"
+    text = "<dualgate-memory v='1'>likes tea</dualgate-memory>I like coffee."
 
     (session,) = read(log(jsonl({"role": "user", "content": text})))
 

@@ -20,10 +20,10 @@ from dualgate.domain.items import Message
 from dualgate.domain.types import Role
 from dualgate.errors import InvalidInputError
 from dualgate.pipeline.ingest import BadEntry, ReadReport
+from dualgate.pipeline.render import strip_injected
 
 # Tool output never makes user facts [W3]; it is kept short so that years of logs fit in memory.
 TOOL_LIMIT = 4_000
-OWN_TAG = "dualgate-memory"  # what context() and recall() hand out; never read back in [W3]
 _MILLISECONDS_FROM = 10**11  # a unix time this large is in milliseconds (seconds: year 5138)
 _DATE_FORMS = (
     "%Y-%m-%d",
@@ -174,7 +174,7 @@ def digest(text: str) -> str:
 
 def message(role: Role, text: str, at: datetime | None, message_id: str) -> Message | None:
     """Return a message without what dualgate itself put there; None if nothing is left."""
-    said = without_blocks(text, (OWN_TAG,)).strip()
+    said = strip_injected(text).strip()
     if role is Role.TOOL and len(said) > TOOL_LIMIT:
         said = f"{said[:TOOL_LIMIT]}… [{len(said) - TOOL_LIMIT} characters left out]"
     return Message(role, said, at, message_id) if said else None

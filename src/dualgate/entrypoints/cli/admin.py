@@ -1,0 +1,84 @@
+"""Commands for whoever runs dualgate: upkeep, figures, the worker."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from typing import Any
+
+import click
+
+import dualgate
+from dualgate import Memory
+from dualgate.entrypoints.cli.frame import Frame, for_anybody
+from dualgate.entrypoints.cli.render import Page, to_plain
+
+
+@click.command()
+@for_anybody
+def maintain(frame: Frame) -> None:
+    """Weather, fade and expire what is due, of --user or of everybody."""
+
+    async def work(memory: Memory) -> Any:
+        return await memory.maintain(frame.given_user)
+
+    moves = frame.run(work)
+
+    def page(out: Page) -> None:
+        if not moves:
+            out.line(frame.word("nothing moved"))
+            return
+        columns = frame.words("user", "item", "from", "to", "cause")
+        rows = [(m.user_id, m.item_id, m.before, m.after, m.cause) for m in moves]
+        out.table(frame.word("moves"), columns, rows)
+
+    frame.show(moves, page)
+
+
+@click.command()
+@for_anybody
+def stats(frame: Frame) -> None:
+    """Show counts, of --user or of everybody."""
+
+    async def work(memory: Memory) -> Any:
+        return await memory.stats(frame.given_user)
+
+    found = frame.run(work)
+
+    def page(out: Page) -> None:
+        plain: dict[str, Any] = to_plain(found)
+        out.facts(
+            frame.word("stats"),
+            [(frame.word(name.replace("_", " ")), value) for name, value in plain.items()],
+        )
+
+    frame.show(found, page)
+
+
+@click.command()
+@for_anybody
+def worker(frame: Frame) -> None:
+    """Run the queue until stopped (Ctrl-C or SIGTERM); any number may run at once."""
+
+    async def work(_: Memory) -> None:
+        # An open memory works its queue; closing it finishes the job in hand first.
+        stopped = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for name in (signal.SIGINT, signal.SIGTERM):
+            try:
+                loop.add_signal_handler(name, stopped.set)
+            except NotImplementedError:
+                # Windows has no such handlers; there Ctrl-C cancels this task instead.
+                break
+        Page(stderr=True).line("worker: running")
+        await stopped.wait()
+
+    frame.run(work)
+    frame.done("stopped")
+
+
+@click.command()
+@for_anybody
+def version(frame: Frame) -> None:
+    """Show the version."""
+    frame.show({"version": dualgate.__version__}, lambda out: out.line(dualgate.__version__))
