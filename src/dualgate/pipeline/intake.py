@@ -1,0 +1,144 @@
+"""What happens to messages before they are queued: cleaned, redacted, named [W1, W3, P1]."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from dualgate.domain.items import Candidate, Message, require_aware
+from dualgate.domain.plan import Decision
+from dualgate.errors import InvalidInputError
+from dualgate.pipeline.ports import Redactor
+from dualgate.pipeline.render import strip_injected
+
+# What the user fences off is not stored; hosts know this mark from other memory layers.
+_PRIVATE = re.compile(r"<private>.*?(?:</private>|\Z)", re.DOTALL | re.IGNORECASE)
+# Far beyond any conversation turn; what is longer is cut into several turns, none is dropped.
+TURN_LIMIT = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What `observe` and `propose` answer [W1].
+
+    job_id: None if nothing was queued (private, paused, or nothing left to store). decisions: with
+    wait=True, one for every candidate; empty otherwise.
+    """
+
+    job_id: str | None
+    decisions: tuple[Decision, ...] = ()
+
+
+def require_id(argument: str, value: object) -> str:
+    """Return a user, session or item id, or refuse a missing or blank one [P4]."""
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidInputError(argument, "must be a non-blank string; it is never 'all' [P4]", value)
+    if len(value) > 512:  # noqa: PLR2004
+        raise InvalidInputError(argument, "at most 512 characters", value)
+    if "\x00" in value or any("\ud800" <= c <= "\udfff" for c in value):
+        raise InvalidInputError(argument, "must be valid text without NUL", value)
+    return value
+
+
+def as_messages(messages: object) -> list[Message]:
+    """Return messages as given, or made from mappings with role and content."""
+    if isinstance(messages, Message | Mapping | str) or not isinstance(messages, Sequence):
+        raise InvalidInputError("messages", "must be a list of Message", messages)
+    return [_as_message(index, given) for index, given in enumerate(messages)]
+
+
+def cleaned(
+    messages: Sequence[Message], session_id: str, now: datetime, redactor: Redactor
+) -> list[Message]:
+    """Return the messages as they may be queued: redacted, without our own text, each with an id.
+
+    A message without an id gets one from its session, time, place and words, so that the same
+    payload sent twice is stored once.
+    """
+    kept = []
+    for index, message in enumerate(messages):
+        text = _PRIVATE.sub("", strip_injected(message.content))
+        text = redactor.redact(text).strip()
+        if not text:
+            continue
+        at = message.at or now
+        if at > now:
+            at = now.astimezone(at.tzinfo)  # a clock that runs ahead cannot age the future
+        name = message.id or _derived_id(session_id, message, index)
+        for part, piece in enumerate(_pieces(text)):
+            kept.append(
+                replace(message, content=piece, at=at, id=name if part == 0 else f"{name}#{part}")
+            )
+    return kept
+
+
+def to_payload(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """Return messages as plain JSON for the queue."""
+    return [
+        {
+            "id": m.id,
+            "role": str(m.role),
+            "content": m.content,
+            "at": m.at.isoformat() if m.at else None,
+        }
+        for m in messages
+    ]
+
+
+def from_payload(rows: Sequence[Mapping[str, Any]]) -> list[Message]:
+    """Return the messages of a queued job."""
+    return [
+        Message(row["role"], row["content"], datetime.fromisoformat(row["at"]), row["id"])
+        for row in rows
+    ]
+
+
+def candidate_to_payload(candidate: Candidate) -> dict[str, Any]:
+    """Return a candidate as plain JSON for the queue."""
+    row: dict[str, Any] = {}
+    for name in candidate.__dataclass_fields__:
+        value = getattr(candidate, name)
+        if isinstance(value, datetime):
+            value = value.isoformat()
+        row[name] = list(value) if isinstance(value, tuple) else value
+    return row
+
+
+def candidate_from_payload(row: Mapping[str, Any]) -> Candidate:
+    """Return the candidate of a queued job."""
+    fields = dict(row)
+    for name in ("event_at", "expires_at"):
+        if fields.get(name):
+            fields[name] = require_aware(name, datetime.fromisoformat(fields[name]))
+    return Candidate(fields.pop("item_type"), fields.pop("content"), **fields)
+
+
+def _as_message(index: int, given: object) -> Message:
+    if isinstance(given, Message):
+        return given
+    if not isinstance(given, Mapping) or not {"role", "content"} <= set(given):
+        raise InvalidInputError(
+            f"messages[{index}]", "must be a Message, or a mapping with role and content", given
+        )
+    at = given.get("at")
+    if isinstance(at, str):
+        try:
+            at = datetime.fromisoformat(at)
+        except ValueError:
+            raise InvalidInputError(f"messages[{index}].at", "must be ISO 8601", at) from None
+    return Message(given["role"], given["content"], at, given.get("id"))
+
+
+def _derived_id(session_id: str, message: Message, index: int) -> str:
+    # Without a time the place in the payload tells equal turns apart.
+    place = message.at.isoformat() if message.at else str(index)
+    parts = "\x1f".join((session_id, message.role, place, message.content))
+    return "sha:" + hashlib.sha256(parts.encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def _pieces(text: str) -> list[str]:
+    return [text[i : i + TURN_LIMIT] for i in range(0, len(text), TURN_LIMIT)]

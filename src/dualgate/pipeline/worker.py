@@ -1,0 +1,126 @@
+"""Take a user, run his jobs in order, retry or park what fails [W1].
+
+Queue times are the machine's own, whatever clock the memory lives by: a lease or a backoff must
+not stand still because a test holds the clock.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from dualgate.errors import LeaseLostError
+from dualgate.pipeline.observer import Observer
+from dualgate.pipeline.ports import Clock, Job, Lease, Queue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueuePolicy:
+    """How the queue is worked off."""
+
+    lease_seconds: float = 60.0  # a job that takes longer is taken over, and fenced
+    batch: int = 16  # jobs of one user per lease
+    max_attempts: int = 6
+    backoff_seconds: float = 0.5  # doubles with every attempt
+    backoff_limit_seconds: float = 60.0
+    poll_seconds: float = 0.5  # how soon jobs of other processes are seen
+    workers: int = 1  # users worked on at once, in this process
+    per_user_limit: int = 10_000
+    total_limit: int = 1_000_000
+
+    def problems(self) -> list[str]:
+        """Return what is wrong with these numbers."""
+        positive = (
+            "lease_seconds", "batch", "max_attempts", "backoff_seconds", "backoff_limit_seconds",
+            "poll_seconds", "workers", "per_user_limit", "total_limit",
+        )  # fmt: skip
+        return [f"queue.{n} must be positive" for n in positive if getattr(self, n) <= 0]
+
+
+class Worker:
+    """Runs the queue until stopped. `run_job` does the work; it raises what went wrong."""
+
+    def __init__(
+        self,
+        queue: Queue,
+        run_job: Callable[[Job, Lease], Awaitable[object]],
+        after_user: Callable[[str], Awaitable[object]],
+        policy: QueuePolicy,
+        clock: Clock,
+        observer: Observer,
+    ) -> None:
+        self._queue = queue
+        self._run_job = run_job
+        self._after_user = after_user
+        self._policy = policy
+        self._clock = clock
+        self._observer = observer
+        self._wake = asyncio.Event()
+        self._stopping = False
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def start(self) -> None:
+        """Begin to work in the background."""
+        self._tasks = [
+            asyncio.create_task(self._run(), name=f"dualgate-worker-{n}")
+            for n in range(self._policy.workers)
+        ]
+
+    def wake(self) -> None:
+        """Say that there is something to do."""
+        self._wake.set()
+
+    async def stop(self) -> None:
+        """Finish the job in hand, release the user, end."""
+        self._stopping = True
+        self._wake.set()
+        await asyncio.gather(*self._tasks)
+
+    async def run_once(self) -> bool:
+        """Work one lease off; return whether there was anything to do."""
+        policy = self._policy
+        lease = await self._queue.claim(self._clock.now(), policy.lease_seconds, policy.batch)
+        if lease is None:
+            return False
+        await self._work_off(lease)
+        return True
+
+    async def _run(self) -> None:
+        while not self._stopping:
+            self._wake.clear()
+            if await self.run_once():
+                continue
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self._policy.poll_seconds):
+                    await self._wake.wait()
+
+    async def _work_off(self, lease: Lease) -> None:
+        for job in lease.jobs:
+            if self._stopping:
+                break
+            try:
+                await self._run_job(job, lease)
+            except LeaseLostError:
+                return  # another worker has the user now, and runs the job
+            except Exception as error:  # noqa: BLE001 - goes to the retry or the dead letters
+                await self._failed(lease, job, f"{type(error).__name__}: {error}")
+                return
+        await self._queue.release(lease)
+        await self._after_user(lease.user_id)
+
+    async def _failed(self, lease: Lease, job: Job, error: str) -> None:
+        """Retry with backoff, then park as dead with the real error; order is kept."""
+        dead = job.attempts + 1 >= self._policy.max_attempts
+        now = self._clock.now()
+        if dead:
+            await self._queue.bury(lease, job, error, now)
+        else:
+            wait = min(
+                self._policy.backoff_seconds * 2**job.attempts,
+                self._policy.backoff_limit_seconds,
+            )
+            await self._queue.retry(lease, job, error, now + timedelta(seconds=wait))
+        self._observer.failed(job, error, dead=dead)

@@ -1,0 +1,312 @@
+"""remember: a queued job becomes memory; fetch, decide, apply, in that order [W1, W2].
+
+Slow things (extraction, embedding) happen before the transaction opens. The transaction holds the
+decisions and the end of the job, so that its effects happen exactly once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+import numpy as np
+
+from dualgate.domain.conflict import Relation, relate
+from dualgate.domain.decision import decide
+from dualgate.domain.grounding import SEMANTIC_GATE, is_quoted, may_speak, shares_words
+from dualgate.domain.items import Candidate, MemoryItem, Message, Proposal, to_utc
+from dualgate.domain.plan import Decision, Outcome, Pending, Plan
+from dualgate.domain.policy import GatePolicy
+from dualgate.domain.signals import Signal
+from dualgate.domain.status import Status
+from dualgate.domain.types import Role, Source
+from dualgate.domain.view import Likeness, Partner, Snapshot, View
+from dualgate.pipeline import intake
+from dualgate.pipeline.observer import Observer
+from dualgate.pipeline.ports import (
+    Clock,
+    Embedder,
+    Extractor,
+    IdSource,
+    Job,
+    JobKind,
+    Judge,
+    Lease,
+    Store,
+    StoredTurn,
+    Structurer,
+    Transaction,
+    Turn,
+    Vector,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WritePorts:
+    """What the write path talks to."""
+
+    store: Store
+    extractor: Extractor
+    structurer: Structurer
+    embedder: Embedder
+    judge: Judge
+    clock: Clock
+    ids: IdSource
+    policy_of: Callable[[str], GatePolicy]
+    observer: Observer
+    history_turns: int = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spoken:
+    """A candidate, the message it came from, and its embedding; `flaw` says why it may not pass."""
+
+    candidate: Candidate
+    at: datetime
+    vector: Vector
+    flaw: str | None = None
+    source: Source
+
+
+async def remember(job: Job, lease: Lease, on: WritePorts) -> list[Decision]:
+    """Run one job and return its decisions."""
+    if job.kind == JobKind.CANDIDATES:
+        turns: list[StoredTurn] = []
+        spoken = await _proposed(job, on)
+    else:
+        turns = [_stored(job, m) for m in intake.from_payload(job.payload["messages"])]
+        spoken = await _extracted(job, turns, lease, on)
+    return await _decided(job, lease, turns, spoken, on)
+
+
+async def _extracted(
+    job: Job, turns: Sequence[StoredTurn], lease: Lease, on: WritePorts
+) -> list[Spoken]:
+    """Read the turns that are new; a turn that is known was read before [F2]."""
+    async with on.store.begin(job.user_id, lease) as tx:
+        known = await tx.known_turns(turn.id for turn in turns)
+        earlier = await tx.recent_turns(job.session_id, on.history_turns)
+    history = [_as_message(turn) for turn in earlier if turn.id not in {t.id for t in turns}]
+    zones = {m["id"]: datetime.fromisoformat(m["at"]) for m in job.payload["messages"]}
+    spoken: list[Spoken] = []
+    for turn in turns:
+        message = _as_message(turn)
+        if turn.id not in known and turn.role in (Role.USER, Role.ASSISTANT):
+            reading = Turn(
+                user_id=job.user_id,
+                session_id=job.session_id,
+                message=message,
+                at=zones[turn.id],
+                history=tuple(history[-on.history_turns :]),
+            )
+            spoken += await _read(reading, on)
+        history.append(message)
+    return spoken
+
+
+async def _read(turn: Turn, on: WritePorts) -> list[Spoken]:
+    found = list(await on.extractor.extract(turn))
+    source = getattr(on.extractor, "source", Source.LLM)
+    candidates = [
+        on.structurer.complete(replace(c, message_id=c.message_id or turn.message.id))
+        for c in found
+    ]
+    if not candidates:
+        return []
+    vectors = await on.embedder.embed([c.content for c in candidates])
+    spoken = []
+    for candidate, vector in zip(candidates, vectors, strict=True):
+        flaw = await _flaw(candidate, turn, vector, on.embedder)
+        spoken.append(
+            Spoken(
+                candidate=candidate, at=to_utc(turn.at), vector=vector, flaw=flaw, source=source
+            )
+        )
+    return spoken
+
+
+async def _flaw(
+    candidate: Candidate, turn: Turn, vector: Vector, embedder: Embedder
+) -> str | None:
+    """Return why a candidate may not pass, whoever extracted it [W3, W5]."""
+    if not may_speak(candidate, turn.message.role):
+        return "not_the_users_words"
+    if any(is_quoted(candidate, m.content) for m in (turn.message, *turn.history[-2:])):
+        return None
+    if shares_words(candidate, turn.message.content):
+        return None
+    meant = await embedder.embed([turn.message.content])
+    return None if float(np.dot(vector, meant[0])) >= SEMANTIC_GATE else "ungrounded"
+
+
+async def _proposed(job: Job, on: WritePorts) -> list[Spoken]:
+    candidates = [
+        on.structurer.complete(intake.candidate_from_payload(row))
+        for row in job.payload["candidates"]
+    ]
+    if not candidates:
+        return []
+    at = datetime.fromisoformat(job.payload["at"])
+    vectors = await on.embedder.embed([c.content for c in candidates])
+    return [
+        Spoken(candidate=c, at=at, vector=v, source=Source.HOST)
+        for c, v in zip(candidates, vectors, strict=True)
+    ]
+
+
+async def _decided(
+    job: Job,
+    lease: Lease,
+    turns: Sequence[StoredTurn],
+    spoken: Sequence[Spoken],
+    on: WritePorts,
+) -> list[Decision]:
+    decisions = []
+    async with on.store.begin(job.user_id, lease) as tx:
+        snapshot = await tx.snapshot()
+        parent = job.payload.get("parent_session_id")
+        moments = [turn.at for turn in turns] or [s.at for s in spoken] or [on.clock.now()]
+        session = await tx.session(job.session_id, min(moments), parent)
+        await tx.add_turns(turns)
+        await tx.touch(snapshot.own_time.touched(max(moments)))
+        for said in spoken:
+            proposal = Proposal(
+                id=on.ids.new(),
+                user_id=job.user_id,
+                session_id=session.root_id,
+                candidate=said.candidate,
+                at=said.at,
+                source=said.source,
+                job_id=job.id,
+                task_id=job.payload.get("task_id") or "",
+            )
+            decisions.append(await _decide_one(tx, proposal, said, on))
+        await tx.finish(job, decisions)
+    for decision in decisions:
+        on.observer.decided(decision)
+    return decisions
+
+
+async def _decide_one(
+    tx: Transaction, proposal: Proposal, said: Spoken, on: WritePorts
+) -> Decision:
+    snapshot = await tx.snapshot()
+    policy = on.policy_of(snapshot.user_class)
+    # The gates judge as of the utterance: imported history is weighed as it would have been.
+    now = min(proposal.at, on.clock.now())
+    if said.flaw is not None:
+        plan = Plan(decision=_flawed(proposal, said.flaw, now))
+    else:
+        view = await view_for(tx, snapshot, proposal, said.vector, on, policy)
+        plan = decide(proposal, view, policy, now)
+    vectors = {
+        item.id: said.vector for item in plan.items if item.content == said.candidate.content
+    }
+    risen = [i for i in plan.items if i.id not in vectors and _is_new(i, plan)]
+    if risen:
+        made = await on.embedder.embed([item.content for item in risen])
+        vectors |= {item.id: vector for item, vector in zip(risen, made, strict=True)}
+    await tx.apply(plan, vectors)
+    if plan.decision is None:  # pragma: no cover - decide always records one
+        raise AssertionError(proposal.id)
+    return plan.decision
+
+
+async def view_for(
+    tx: Transaction,
+    snapshot: Snapshot,
+    proposal: Proposal,
+    vector: Vector,
+    on: WritePorts,
+    policy: GatePolicy,
+) -> View:
+    """Fetch what the gates look at: items near in meaning or in the same slot [C1]."""
+    candidate, limits = proposal.candidate, policy.similarity
+    near = dict(
+        await tx.nearest(vector, limit=limits.partner_limit, gate=limits.partner_gate)
+    )
+    in_slot: list[MemoryItem] = []
+    if candidate.attribute:
+        in_slot = await tx.in_slot(candidate.subject, candidate.attribute)
+    found = {item.id: item for item in in_slot}
+    pools = {**snapshot.hot, **snapshot.frozen}
+    found |= {item_id: pools[item_id] for item_id in near if item_id in pools}
+    missing = [item_id for item_id in near if item_id not in found]
+    if missing:
+        found |= await tx.items(missing)
+    items = list(found.values())
+    likenesses = on.judge.compare(candidate, items, [near.get(i.id, 0.0) for i in items])
+    concerned = [
+        (item, likeness)
+        for item, likeness in zip(items, likenesses, strict=True)
+        if relate(candidate, item, likeness, limits) is not Relation.UNRELATED
+    ]
+    said: dict[str, list[Signal]] = {}
+    if concerned:
+        said = await tx.signals([item.id for item, _ in concerned], proposal.session_id)
+    partners = tuple(
+        Partner(item=item, likeness=likeness, signals_here=tuple(said.get(item.id, ())))
+        for item, likeness in concerned
+    )
+    challenges = await _parked(candidate, vector, snapshot.pendings, on)
+    return View(snapshot=snapshot, partners=partners, challenges=challenges)
+
+
+async def _parked(
+    candidate: Candidate, vector: Vector, pendings: Sequence[Pending], on: WritePorts
+) -> dict[str, Likeness]:
+    """Compare the candidate with what is parked already."""
+    if not pendings:
+        return {}
+    vectors = await on.embedder.embed([p.candidate.content for p in pendings])
+    cosines = [float(np.dot(vector, other)) for other in vectors]
+    items = [_as_item(pending) for pending in pendings]
+    compared = on.judge.compare(candidate, items, cosines)
+    return {pending.id: found for pending, found in zip(pendings, compared, strict=True)}
+
+
+def _as_item(pending: Pending) -> MemoryItem:
+    c = pending.candidate
+    return MemoryItem(
+        id=pending.id, user_id=pending.user_id, item_type=c.item_type, content=c.content,
+        subject=c.subject, attribute=c.attribute, value=c.value, polarity=c.polarity,
+        qualifiers=c.qualifiers, status=Status.CANDIDATE, importance=0.0,
+        confidence=c.confidence, support=0.0, created_at=pending.opened_at,
+        updated_at=pending.last_at, last_seen_at=pending.last_at, source_session_id="",
+    )  # fmt: skip
+
+
+def _flawed(proposal: Proposal, flaw: str, now: datetime) -> Decision:
+    return Decision(
+        id=proposal.id,
+        user_id=proposal.user_id,
+        session_id=proposal.session_id,
+        at=now,
+        outcome=Outcome.REFUSED,
+        reason=flaw,
+        candidate=proposal.candidate,
+        job_id=proposal.job_id,
+        numbers={"confidence": proposal.candidate.confidence},
+    )
+
+
+def _is_new(item: MemoryItem, plan: Plan) -> bool:
+    return any(move.item_id == item.id and move.before is None for move in plan.moves)
+
+
+def _stored(job: Job, message: Message) -> StoredTurn:
+    if message.id is None or message.at is None:  # pragma: no cover - intake sets both
+        raise AssertionError(job.id)
+    return StoredTurn(
+        id=message.id,
+        user_id=job.user_id,
+        session_id=job.session_id,
+        role=message.role,
+        content=message.content,
+        at=to_utc(message.at),
+    )
+
+
+def _as_message(turn: StoredTurn) -> Message:
+    return Message(turn.role, turn.content, turn.at, turn.id)
