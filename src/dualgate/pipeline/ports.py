@@ -484,7 +484,7 @@ class Store(Protocol):
     async def believed_at(self, user_id: str, when: datetime) -> list[MemoryItem]:
         """Return the items that were active at `when`, by the log, with their status then.
 
-        What the user has forgotten since is left out [P3].
+        What is forgotten by now is left out, whatever the log says of then [P3].
         """
         ...
 
@@ -497,7 +497,10 @@ class Store(Protocol):
         ...
 
     async def versions(self, user_id: str, item_id: str) -> list[MemoryItem]:
-        """Return the lineage the item belongs to (joined by override_of), lowest version first."""
+        """Return the lineage the item belongs to, lowest version first.
+
+        All that is joined by override_of or superseded_by.
+        """
         ...
 
     async def uses(self, user_id: str, item_id: str, limit: int = 50) -> list[Use]:

@@ -145,6 +145,27 @@ class HistoryContract:
         assert await backend.store.versions("ann", "unknown") == []
         assert await backend.store.versions("bob", "z") == []
 
+    async def test_every_value_that_one_item_replaced_is_of_its_lineage(
+        self, backend: Backend
+    ) -> None:
+        first = an_item(id="a", status=Status.SUPERSEDED, superseded_by="c")
+        other = an_item(id="b", status=Status.SUPERSEDED, superseded_by="c")
+        winner = an_item(id="c", override_of="a", version=2)
+        await write(backend, a_plan(first, other, winner))
+
+        assert await backend.store.versions("ann", "b") == [first, other, winner]
+
+    async def test_numbers_changed_by_their_giver_stay_as_they_were_given(
+        self, backend: Backend
+    ) -> None:
+        numbers = {"score": 0.7}
+        plan = a_plan(moves=(a_move(numbers=numbers),), decision=a_decision(numbers=numbers))
+        await write(backend, plan)
+        numbers["score"] = 0.0
+
+        assert (await backend.store.moves("ann"))[0].numbers == {"score": 0.7}
+        assert (await backend.store.decisions("ann"))[0].numbers == {"score": 0.7}
+
     async def test_upkeep_sees_what_expired_and_what_was_forgotten_long_ago(
         self, backend: Backend
     ) -> None:
@@ -176,14 +197,17 @@ class HistoryContract:
         async with backend.store.begin("ann") as unit:
             new = await unit.add_turns([one, one])
             again = await unit.add_turns([a_turn("changed", id="t1"), two])
+            assert await unit.known_turns(["t2"]) == {"t2"}
         async with backend.store.begin("ann") as unit:
             known = await unit.add_turns([one, two])
+            seen = await unit.known_turns(["t1", "t2", "t3"])
             recent = await unit.recent_turns("s1", 10)
         async with backend.store.begin("bob") as unit:
             theirs = await unit.add_turns([a_turn(id="t1", user_id="bob")])
 
         assert (new, again, known, theirs) == (["t1"], ["t2"], [], ["t1"])
         assert recent == [one, two]
+        assert seen == {"t1", "t2"}
 
     async def test_recent_turns_are_the_last_of_the_session_oldest_first(
         self, backend: Backend

@@ -352,6 +352,8 @@ def _rich_item() -> MemoryItem:
         liked_at=MONDAY,
         accessed_day=1.25,
         access_count=4,
+        thawed_at=MONDAY - DAY,
         override_of="older",
+        superseded_by="newer",
         version=3,
     )

@@ -44,14 +44,15 @@ def after_cursor(
 
 
 def lineage(items: Mapping[str, MemoryItem], item_id: str) -> list[MemoryItem]:
-    """Return all that is joined to the item by override_of, lowest version first."""
+    """Return all that is joined to the item by override_of or superseded_by, lowest version first."""
     if item_id not in items:
         return []
     joined: dict[str, set[str]] = {}
     for item in items.values():
-        if item.override_of is not None:
-            joined.setdefault(item.id, set()).add(item.override_of)
-            joined.setdefault(item.override_of, set()).add(item.id)
+        for other in (item.override_of, item.superseded_by):
+            if other is not None:
+                joined.setdefault(item.id, set()).add(other)
+                joined.setdefault(other, set()).add(item.id)
     seen = {item_id}
     ahead = [item_id]
     while ahead:

@@ -16,7 +16,7 @@ from typing import Any
 from dualgate.adapters.memory.vectors import VectorRows
 from dualgate.adapters.memory.words import WordIndex, searched_text
 from dualgate.domain.archiving import is_expired, leaving_rank
-from dualgate.domain.items import MemoryItem
+from dualgate.domain.items import MemoryItem, folded
 from dualgate.domain.plan import Decision, Move, Note, Pending, PendingState
 from dualgate.domain.signals import Signal
 from dualgate.domain.status import ACTIVE, LIVE, Status
@@ -75,6 +75,7 @@ class Person:
     active: dict[str, MemoryItem] = field(default_factory=dict)  # hot and frozen
     archive: dict[str, MemoryItem] = field(default_factory=dict)
     strengths: dict[str, float] = field(default_factory=dict)  # of the archive
+    slots: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     rows: VectorRows = field(default_factory=VectorRows)
     words: WordIndex = field(default_factory=WordIndex)
     signals: dict[str, list[Signal]] = field(default_factory=dict)
@@ -127,6 +128,8 @@ class Person:
         elif item.status is Status.ARCHIVED:
             self.archive[item.id] = item
             self.strengths[item.id] = _strength(item)
+        if known is None or slot_of(known) != slot_of(item):
+            self._enter_slot(known, item)
         if item.status not in LIVE:
             self.words.drop(item.id)
         elif known is None or known.status not in LIVE or _text_differs(known, item):
@@ -148,6 +151,20 @@ class Person:
         for place in [place for place in self.notes if place[0] == session_id]:
             del self.notes[place]
 
+    def _enter_slot(self, known: MemoryItem | None, item: MemoryItem) -> None:
+        if known is not None:
+            self._leave_slot(known)
+        slot = slot_of(item)
+        if slot is not None:
+            self.slots.setdefault(slot, set()).add(item.id)
+
+    def _leave_slot(self, item: MemoryItem) -> None:
+        slot = slot_of(item)
+        if slot is not None:
+            self.slots[slot].discard(item.id)
+            if not self.slots[slot]:
+                del self.slots[slot]
+
     def _commit_sessions(self, changes: Changes) -> None:
         for session in changes.sessions.values():
             # A core may have been kept since the unit looked.
@@ -168,8 +185,12 @@ class Person:
             self.open_pendings[pending.id] = pending
 
     def _purge(self, item_id: str) -> None:
-        for shelf in (self.items, self.active, self.archive, self.strengths):
-            shelf.pop(item_id, None)  # type: ignore[attr-defined]
+        known = self.items.pop(item_id, None)
+        if known is not None:
+            self._leave_slot(known)
+        self.active.pop(item_id, None)
+        self.archive.pop(item_id, None)
+        self.strengths.pop(item_id, None)
         self.signals.pop(item_id, None)
         self.uses.pop(item_id, None)
         self.rows.drop(item_id)
@@ -179,6 +200,11 @@ class Person:
             self.open_pendings.pop(pending.id, None)
         for decision in [d for d in self.decisions.values() if d.item_id == item_id]:
             del self.decisions[decision.id]
+
+
+def slot_of(item: MemoryItem) -> tuple[str, str] | None:
+    """Return the item's slot as it is compared; None if it has none."""
+    return None if item.attribute is None else (folded(item.subject), folded(item.attribute))
 
 
 def _strength(item: MemoryItem) -> float:

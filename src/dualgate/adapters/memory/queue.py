@@ -194,12 +194,13 @@ class MemoryQueue:
 
     def end(self, user_id: str, job_ids: Iterable[str]) -> None:
         """Take jobs that wait out of the line: they are done."""
-        for job_id in job_ids:
-            line = self._lines[user_id]
-            entry = line.by_id.get(job_id)
-            if entry is None:
+        ended = list(job_ids)
+        for job_id in ended:  # all of them, before the first one is taken out
+            if not self.waits(user_id, job_id):
                 raise NotFoundError("job", job_id)
-            line.leave(entry)
+        for job_id in ended:
+            line = self._lines[user_id]
+            line.leave(line.by_id[job_id])
             line.done.add(job_id)
             self._waiting -= 1
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from dualgate.adapters.memory.doors import require_own
-from dualgate.adapters.memory.person import TAIL, Changes, Person
+from dualgate.adapters.memory.person import TAIL, Changes, Person, slot_of
 from dualgate.adapters.memory.queue import MemoryQueue
 from dualgate.domain.archiving import is_expired
 from dualgate.domain.items import MemoryItem, folded
@@ -41,13 +41,9 @@ class MemoryUnit:
     async def in_slot(self, subject: str, attribute: str) -> list[MemoryItem]:
         """Return the live items of this slot."""
         slot = (folded(subject), folded(attribute))
-        return [
-            item
-            for item in self._every_item()
-            if item.attribute is not None
-            and item.status in LIVE
-            and (folded(item.subject), folded(item.attribute)) == slot
-        ]
+        ids = (*sorted(self._person.slots.get(slot, ())), *self.changes.items)
+        found = (self._item(item_id) for item_id in dict.fromkeys(ids))
+        return [i for i in found if i is not None and i.status in LIVE and slot_of(i) == slot]
 
     async def items(self, item_ids: Iterable[str]) -> dict[str, MemoryItem]:
         """Return these items, whatever their status."""
@@ -90,13 +86,8 @@ class MemoryUnit:
     async def apply(self, plan: Plan, vectors: Mapping[str, Vector] | None = None) -> None:
         """Write a plan; see ports.Transaction."""
         self._require_open()
-        owned = (*plan.items, *plan.signals, *plan.moves, *plan.pendings, *plan.notes)
-        require_own(self._user_id, (part.user_id for part in owned))
-        if plan.decision is not None:
-            require_own(self._user_id, (plan.decision.user_id,))
-        check = self._person.rows.check
-        given = {item.id: (vectors or {}).get(item.id) for item in plan.items}
-        checked = {i: check(vector) for i, vector in given.items() if vector is not None}
+        self._require_own(plan)
+        checked = self._checked({item.id for item in plan.items}, vectors or {})
 
         changes = self.changes
         changes.items |= {item.id: item for item in plan.items}
@@ -120,6 +111,10 @@ class MemoryUnit:
                 self.changes.turns[turn.id] = turn
                 new.append(turn.id)
         return new
+
+    async def known_turns(self, turn_ids: Iterable[str]) -> set[str]:
+        """Return which of these turns are kept already."""
+        return {i for i in turn_ids if i in self._person.turns or i in self.changes.turns}
 
     async def recent_turns(self, session_id: str, limit: int) -> list[StoredTurn]:
         """Return the last turns of a session, oldest first."""
@@ -195,6 +190,25 @@ class MemoryUnit:
     def _require_open(self) -> None:
         if not self._open:
             raise StoreError("the unit has ended", "Open a new one with Store.begin")
+
+    def _require_own(self, plan: Plan) -> None:
+        decisions = () if plan.decision is None else (plan.decision,)
+        for parts in (plan.items, plan.signals, plan.moves, plan.pendings, plan.notes, decisions):
+            require_own(self._user_id, (part.user_id for part in parts))
+
+    def _checked(self, item_ids: set[str], vectors: Mapping[str, Vector]) -> dict[str, Vector]:
+        """Return copies of the vectors of these items, all of the length of those kept."""
+        checked: dict[str, Vector] = {}
+        for item_id in item_ids & vectors.keys():
+            vector = self._person.rows.check(vectors[item_id])
+            for other in (*self.changes.vectors.values(), *checked.values()):
+                if other.size != vector.size:
+                    raise InvalidInputError(
+                        "vector", f"must have {other.size} numbers", vector.size
+                    )
+                break
+            checked[item_id] = vector
+        return checked
 
     def _record(self, decision: Decision) -> None:
         self.changes.decisions[decision.id] = replace(decision, numbers=dict(decision.numbers))
