@@ -10,6 +10,7 @@
     ├── StoreError                 the database failed; carries what to do
     │   ├── NewerSchemaError       the file was written by a newer dualgate [T4]
     │   └── LeaseLostError         another worker took this user over; nothing was applied
+    ├── JobFailedError             a job was parked after its last attempt; carries the real error
     └── QueueFullError             backpressure: come back after `retry_after` seconds [W1]
 
 Exceptions carry data; their text is derived from it.
@@ -104,6 +105,15 @@ class LeaseLostError(StoreError):
     def __init__(self, user_id: str) -> None:
         super().__init__("the lease on this user has passed to another worker", "It is retried")
         self.user_id = user_id
+
+
+class JobFailedError(DualgateError):
+    """A job was parked after its last attempt. Its turns are kept; it can be revived."""
+
+    def __init__(self, job_id: str, error: str) -> None:
+        self.job_id = job_id
+        self.error = error
+        super().__init__(f"job {job_id} failed for good: {error}")
 
 
 class QueueFullError(DualgateError):

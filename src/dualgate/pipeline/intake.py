@@ -76,6 +76,16 @@ def cleaned(
     return kept
 
 
+def redacted(candidate: Candidate, redactor: Redactor) -> Candidate:
+    """Return the candidate without secrets, whoever proposed it [P1]."""
+    changes = {
+        name: redactor.redact(text)
+        for name in ("content", "value", "quote")
+        if (text := getattr(candidate, name)) is not None
+    }
+    return replace(candidate, **changes)
+
+
 def to_payload(messages: Sequence[Message]) -> list[dict[str, Any]]:
     """Return messages as plain JSON for the queue."""
     return [

@@ -1,0 +1,170 @@
+"""Settings in, a wired Memory out. The only place that knows which adapter stands behind a port."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Generator
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+import platformdirs
+
+from dualgate.adapters.local.embedder import UseEmbedder
+from dualgate.adapters.local.extraction import LocalExtractor
+from dualgate.adapters.local.judge import StatementJudge
+from dualgate.adapters.local.redact import SecretRedactor
+from dualgate.adapters.local.structure import LexiconStructurer
+from dualgate.adapters.system import SystemClock, Uuid7Source
+from dualgate.adapters.tokens import counter_for
+from dualgate.config import Settings
+from dualgate.errors import InvalidInputError, StoreError
+from dualgate.memory import MemoryVerbs, Parts
+from dualgate.pipeline.observer import Observer, Silent
+from dualgate.pipeline.ports import Clock, Embedder, Extractor, Queue, Store
+
+
+class Backend(Protocol):
+    """A store and a queue that share one database."""
+
+    store: Store
+    queue: Queue
+
+    async def close(self) -> None:
+        """Release files and connections."""
+        ...
+
+
+class Opening:
+    """What `Memory.open` returns: await it, or use it as `async with`."""
+
+    def __init__(self, opened: Callable[[], Awaitable[Memory]]) -> None:
+        self._opened = opened
+        self._memory: Memory | None = None
+
+    def __await__(self) -> Generator[Any, None, Memory]:
+        return self._opened().__await__()
+
+    async def __aenter__(self) -> Memory:
+        self._memory = await self._opened()
+        return self._memory
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._memory is not None:
+            await self._memory.close()
+
+
+class Memory(MemoryVerbs):
+    """Long-term memory for conversational assistants; see MemoryVerbs for what it does."""
+
+    @classmethod
+    def open(
+        cls,
+        url: str | None = None,
+        *,
+        settings: Settings | None = None,
+        clock: Clock | None = None,
+        extractor: Extractor | None = None,
+        embedder: Embedder | None = None,
+        observer: Observer | None = None,
+    ) -> Opening:
+        """Open a memory: `await Memory.open(…)` or `async with Memory.open(…) as memory`.
+
+        url: None is the settings' url, or a file in the user's data directory;
+        "sqlite:///path/to/memory.db"; "memory://" (in process, gone at close). clock, extractor,
+        embedder: your own instead of the built-in ones. Raises StoreError, InvalidInputError.
+        """
+
+        async def opened() -> Memory:
+            chosen = settings or Settings()
+            backend = await _open_backend(url or chosen.url, chosen)
+            memory = cls(_parts(backend, chosen, clock, extractor, embedder, observer))
+            memory.start()
+            return memory
+
+        return Opening(opened)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+
+def default_url() -> str:
+    """Return the url of the file in the user's data directory."""
+    folder = Path(platformdirs.user_data_dir("dualgate", appauthor=False))
+    return f"sqlite:///{folder / 'memory.db'}"
+
+
+async def _open_backend(url: str | None, settings: Settings) -> Backend:
+    limits = (settings.queue.per_user_limit, settings.queue.total_limit)
+    capacity = settings.smallest_archive()
+    url = url or default_url()
+    if url == "memory://":
+        from dualgate.adapters.memory import open_memory
+
+        return await open_memory(archive_capacity=capacity, queue_limits=limits)
+    if url.startswith("sqlite:///"):
+        from dualgate.adapters.sql import open_sqlite
+
+        path = Path(url.removeprefix("sqlite:///")).expanduser()
+        if path.name in ("", ":memory:"):
+            raise InvalidInputError("url", 'names no file; use "memory://" for none', url)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"cannot make {path.parent}: {error}", "Choose another url") from error
+        return await open_sqlite(path, archive_capacity=capacity, queue_limits=limits)
+    raise InvalidInputError("url", 'must be "sqlite:///path/to/memory.db" or "memory://"', url)
+
+
+def _parts(
+    backend: Backend,
+    settings: Settings,
+    clock: Clock | None,
+    extractor: Extractor | None,
+    embedder: Embedder | None,
+    observer: Observer | None,
+) -> Parts:
+    machine_clock = SystemClock()
+    embedder = embedder or UseEmbedder()
+    structurer = LexiconStructurer()
+    similarity = replace(
+        settings.gates.similarity,
+        many_valued=settings.gates.similarity.many_valued | structurer.many_valued,
+    )
+    gates = replace(settings.gates, similarity=similarity)
+
+    def policy_of(name: str) -> Any:
+        return settings.user_classes.get(name, gates)
+
+    return Parts(
+        store=backend.store,
+        queue=backend.queue,
+        extractor=extractor or LocalExtractor(embedder, structurer=structurer),
+        structurer=structurer,
+        embedder=embedder,
+        judge=StatementJudge(structurer),
+        redactor=SecretRedactor(),
+        tokens=counter_for(settings.token_family),
+        clock=clock or machine_clock,
+        machine_clock=machine_clock,
+        ids=Uuid7Source(),
+        observer=observer or Silent(),
+        policy_of=policy_of,
+        user_classes=frozenset(settings.user_classes),
+        read=settings.read,
+        queue_policy=settings.queue,
+        timezone=settings.timezone,
+        history_turns=settings.history_turns,
+        upkeep_hours=settings.upkeep_hours,
+        run_worker=settings.run_worker,
+        flush_seconds=settings.flush_seconds,
+        close=backend.close,
+    )

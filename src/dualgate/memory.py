@@ -1,0 +1,443 @@
+"""MemoryVerbs: what an application says to its memory (spec §8); bootstrap adds `open`.
+
+Every method checks its arguments here, then asks one pipeline module; nothing is decided in this
+file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from dualgate.conversation.working import WorkingMemory
+from dualgate.domain.items import Candidate, MemoryItem, choice, clean_text
+from dualgate.domain.plan import Decision, Move, Pending
+from dualgate.domain.policy import GatePolicy
+from dualgate.domain.status import Status
+from dualgate.domain.types import ItemType
+from dualgate.errors import InvalidInputError, NotFoundError
+from dualgate.pipeline import curate, intake, keep, looking, opening, write
+from dualgate.pipeline import recall as recalling
+from dualgate.pipeline.intake import Receipt, require_id
+from dualgate.pipeline.looking import History, Stats
+from dualgate.pipeline.observer import Observer
+from dualgate.pipeline.ports import (
+    Clock,
+    Embedder,
+    Extractor,
+    IdSource,
+    ItemPage,
+    Job,
+    JobKind,
+    Judge,
+    Lease,
+    Queue,
+    Redactor,
+    Store,
+    Structurer,
+    TokenCounter,
+)
+from dualgate.pipeline.recipes import ReadPolicy
+from dualgate.pipeline.uses import UseBook
+from dualgate.pipeline.waiting import Waiting
+from dualgate.pipeline.worker import QueuePolicy, Worker
+
+_PAGE_LIMIT = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """Everything a memory is wired from; bootstrap makes it."""
+
+    store: Store
+    queue: Queue
+    extractor: Extractor
+    structurer: Structurer
+    embedder: Embedder
+    judge: Judge
+    redactor: Redactor
+    tokens: TokenCounter
+    clock: Clock
+    machine_clock: Clock
+    ids: IdSource
+    observer: Observer
+    policy_of: Callable[[str], GatePolicy]
+    user_classes: Collection[str]
+    read: ReadPolicy
+    queue_policy: QueuePolicy
+    timezone: str
+    history_turns: int
+    upkeep_hours: float
+    run_worker: bool
+    flush_seconds: float
+    close: Callable[[], Any]
+
+
+class MemoryVerbs:
+    """The async object an application embeds. One of it serves any number of users."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._write = write.WritePorts(
+            store=parts.store, extractor=parts.extractor, structurer=parts.structurer,
+            embedder=parts.embedder, judge=parts.judge, clock=parts.clock, ids=parts.ids,
+            policy_of=parts.policy_of, observer=parts.observer,
+            history_turns=parts.history_turns,
+        )  # fmt: skip
+        self._curate = curate.CuratePorts(
+            store=parts.store, embedder=parts.embedder, structurer=parts.structurer,
+            clock=parts.clock, ids=parts.ids, policy_of=parts.policy_of, observer=parts.observer,
+        )  # fmt: skip
+        self._keep = keep.KeepPorts(
+            store=parts.store, clock=parts.clock, policy_of=parts.policy_of,
+            observer=parts.observer, every_hours=parts.upkeep_hours,
+        )  # fmt: skip
+        self._uses = UseBook(parts.store, parts.flush_seconds)
+        self._waiting = Waiting(parts.queue, parts.store)
+        self._worker = Worker(
+            parts.queue, self._run_job, self._after_user, parts.queue_policy,
+            parts.machine_clock, parts.observer,
+        )  # fmt: skip
+        self._closed = False
+
+    # --- life
+
+    def start(self) -> None:
+        """Begin to work the queue off, where this process does so. Called by `open`."""
+        if self._parts.run_worker:
+            self._worker.start()
+
+    async def close(self) -> None:
+        """Finish the job in hand, write what is gathered, release files. Queued turns stay."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._parts.run_worker:
+            await self._worker.stop()
+        await self._uses.flush()
+        await self._parts.close()
+
+    async def drain(self, timeout: float | None = None) -> None:
+        """Wait until nothing is queued or running. Raises TimeoutError after `timeout` seconds.
+
+        Where this process has no worker, it works the queue off itself.
+        """
+        async with asyncio.timeout(timeout):
+            while (await self._parts.queue.depth()).waiting:
+                self._worker.wake()
+                if self._parts.run_worker or not await self._worker.run_once():
+                    await asyncio.sleep(0.005)
+        await self._uses.flush()
+
+    async def run_worker_once(self) -> bool:
+        """Work off one user's due jobs; return whether there were any. For worker processes."""
+        return await self._worker.run_once()
+
+    # --- writing
+
+    async def observe(
+        self,
+        user_id: str,
+        session_id: str,
+        messages: Sequence[Any],
+        *,
+        wait: bool = False,
+        private: bool = False,
+        task_id: str | None = None,
+        parent_session_id: str | None = None,
+    ) -> Receipt:
+        """Hand over turns; return as soon as they are durably queued [W1].
+
+        messages: list of Message, or of mappings with role, content and optionally at and id.
+        private: nothing of it is written [P2]. Raises QueueFullError, InvalidInputError.
+        """
+        require_id("user_id", user_id)
+        require_id("session_id", session_id)
+        for name, value in (("task_id", task_id), ("parent_session_id", parent_session_id)):
+            if value is not None:
+                require_id(name, value)
+        given = intake.as_messages(messages)
+        if private or (await self._parts.store.snapshot(user_id)).capture_paused:
+            return Receipt(job_id=None)
+        now = self._parts.clock.now().astimezone(ZoneInfo(self._parts.timezone))
+        kept = await asyncio.to_thread(
+            intake.cleaned, given, session_id, now, self._parts.redactor
+        )
+        if not kept:
+            return Receipt(job_id=None)
+        payload = {
+            "messages": intake.to_payload(kept),
+            "task_id": task_id,
+            "parent_session_id": parent_session_id,
+        }
+        return await self._queue_up(user_id, session_id, JobKind.TURNS, payload, wait=wait)
+
+    async def propose(
+        self,
+        user_id: str,
+        session_id: str,
+        candidates: Sequence[Candidate],
+        *,
+        wait: bool = False,
+    ) -> Receipt:
+        """Hand over candidates that the assistant's own model understood [W5]."""
+        require_id("user_id", user_id)
+        require_id("session_id", session_id)
+        if isinstance(candidates, Candidate) or not isinstance(candidates, Sequence):
+            raise InvalidInputError("candidates", "must be a list of Candidate", candidates)
+        for index, candidate in enumerate(candidates):
+            if not isinstance(candidate, Candidate):
+                raise InvalidInputError(f"candidates[{index}]", "must be a Candidate", candidate)
+        if not candidates or (await self._parts.store.snapshot(user_id)).capture_paused:
+            return Receipt(job_id=None)
+        safe = [intake.redacted(c, self._parts.redactor) for c in candidates]
+        payload = {
+            "candidates": [intake.candidate_to_payload(c) for c in safe],
+            "at": self._parts.clock.now().isoformat(),
+        }
+        return await self._queue_up(user_id, session_id, JobKind.CANDIDATES, payload, wait=wait)
+
+    async def end_session(self, user_id: str, session_id: str) -> None:
+        """End a session: its working memory goes [L2]."""
+        require_id("user_id", user_id)
+        require_id("session_id", session_id)
+        async with self._parts.store.begin(user_id) as tx:
+            now = self._parts.clock.now()
+            await tx.session(session_id, now, None)
+            await tx.end_session(session_id, now)
+
+    # --- reading
+
+    async def context(
+        self,
+        user_id: str,
+        session_id: str,
+        query: str = "",
+        *,
+        token_budget: int | None = None,
+        window_tokens: int | None = None,
+        lang: str | None = None,
+    ) -> opening.ContextBlock:
+        """Return what the model should know at the start of a session [R1, R4]."""
+        require_id("user_id", user_id)
+        require_id("session_id", session_id)
+        parts = self._parts
+        block, uses = await opening.open_session(
+            parts.store, parts.embedder, parts.tokens,
+            user_id=user_id, session_id=session_id, query=clean_text("query", query),
+            now=parts.clock.now(), policy=parts.read, token_budget=token_budget,
+            window_tokens=window_tokens, lang=lang,
+        )  # fmt: skip
+        self._uses.add(user_id, uses, parts.clock.now())
+        return block
+
+    async def recall(
+        self,
+        user_id: str,
+        query: str,
+        *,
+        limit: int = 10,
+        item_types: Collection[ItemType | str] | None = None,
+        archived: bool = True,
+        sensitive: bool = False,
+        as_of: datetime | None = None,
+        recipe: Any = None,
+        lang: str | None = None,
+    ) -> recalling.Found:
+        """Return the few items that fit the query, each with its relevance per path [R2, R3]."""
+        require_id("user_id", user_id)
+        parts = self._parts
+        found, uses = await recalling.recall(
+            parts.store, parts.embedder, parts.tokens,
+            user_id=user_id, query=clean_text("query", query), now=parts.clock.now(),
+            policy=parts.read, limit=limit, item_types=item_types, archived=archived,
+            sensitive=sensitive, as_of=as_of, recipe=recipe, lang=lang,
+        )  # fmt: skip
+        self._uses.add(user_id, uses, parts.clock.now())
+        return found
+
+    async def items(
+        self,
+        user_id: str,
+        *,
+        status: Status | str | Collection[Status | str] | None = None,
+        item_type: ItemType | str | None = None,
+        text: str | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> ItemPage:
+        """List items, newest first. status: one, several, or None for all but forgotten ones."""
+        require_id("user_id", user_id)
+        if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= _PAGE_LIMIT:
+            raise InvalidInputError("limit", f"must be between 1 and {_PAGE_LIMIT}", limit)
+        wanted = looking.wanted(
+            status, None if item_type is None else choice("item_type", ItemType, item_type), text
+        )
+        page = await self._parts.store.page(user_id, wanted, limit=limit, cursor=cursor)
+        return ItemPage(items=await self._live(user_id, page.items), cursor=page.cursor)
+
+    async def item(self, user_id: str, item_id: str) -> MemoryItem:
+        """Return one item, whatever its status. Raises NotFoundError."""
+        require_id("user_id", user_id)
+        require_id("item_id", item_id)
+        found = await self._parts.store.items(user_id, [item_id])
+        if item_id not in found:
+            raise NotFoundError("item", item_id)
+        return (await self._live(user_id, [found[item_id]]))[0]
+
+    async def history(self, user_id: str, item_id: str) -> History:
+        """Return an item's moves, signals with quotes, versions (oldest first), and recalls."""
+        await self.item(user_id, item_id)
+        await self._uses.flush()
+        return await looking.history(self._parts.store, user_id, item_id)
+
+    async def why(
+        self,
+        user_id: str,
+        *,
+        text: str | None = None,
+        job_id: str | None = None,
+        limit: int = 100,
+    ) -> list[Decision]:
+        """Return recorded decisions, newest first, refused ones too [W2]."""
+        require_id("user_id", user_id)
+        return await self._parts.store.decisions(user_id, text=text, job_id=job_id, limit=limit)
+
+    async def stats(self, user_id: str | None = None) -> Stats:
+        """Return pool sizes, threshold, queue and counts, of one user or of all."""
+        if user_id is not None:
+            require_id("user_id", user_id)
+        return await looking.stats(
+            self._parts.store, self._parts.queue, self._parts.policy_of,
+            self._parts.clock.now(), user_id,
+        )  # fmt: skip
+
+    # --- the person's verbs [F6]
+
+    async def correct(self, user_id: str, item_id: str, content: str) -> MemoryItem:
+        """Reword an item; it keeps its id, place and counts, the old version is kept."""
+        _ids(user_id, item_id)
+        safe = self._parts.redactor.redact(clean_text("content", content))
+        return await curate.correct(user_id, item_id, safe, self._curate)
+
+    async def like(self, user_id: str, item_id: str) -> MemoryItem:
+        """Count one explicit confirmation, once a day."""
+        _ids(user_id, item_id)
+        return await curate.like(user_id, item_id, self._curate)
+
+    async def dislike(self, user_id: str, item_id: str) -> MemoryItem:
+        """Take one confirmation off; a frozen item thaws."""
+        _ids(user_id, item_id)
+        return await curate.dislike(user_id, item_id, self._curate)
+
+    async def pin(self, user_id: str, item_id: str) -> MemoryItem:
+        """Protect an item: it freezes as soon as there is a place, and never weathers."""
+        _ids(user_id, item_id)
+        return await curate.pin(user_id, item_id, self._curate)
+
+    async def unpin(self, user_id: str, item_id: str) -> MemoryItem:
+        """Take the protection back."""
+        _ids(user_id, item_id)
+        return await curate.unpin(user_id, item_id, self._curate)
+
+    async def forget(self, user_id: str, item_id: str, confirm: bool = False) -> MemoryItem:
+        """Remove an item, undoably for 30 days. Raises ConfirmationRequiredError if frozen."""
+        _ids(user_id, item_id)
+        return await curate.forget(user_id, item_id, self._curate, confirmed=confirm is True)
+
+    async def restore(self, user_id: str, item_id: str) -> MemoryItem:
+        """Take a forget back, or bring an archived item back."""
+        _ids(user_id, item_id)
+        return await curate.restore(user_id, item_id, self._curate)
+
+    async def pending(self, user_id: str) -> list[Pending]:
+        """Return the open pending overrides, oldest first [F3]."""
+        require_id("user_id", user_id)
+        return await self._parts.store.pendings(user_id)
+
+    async def settle(self, user_id: str, pending_id: str, accept: bool) -> MemoryItem:
+        """Accept or reject a pending override; return the item that stands now."""
+        require_id("user_id", user_id)
+        require_id("pending_id", pending_id)
+        return await curate.settle(user_id, pending_id, self._curate, accept=accept)
+
+    async def pause(self, user_id: str, capture: bool = True, recall: bool = False) -> None:
+        """Stop writing, or reading, for a user until `resume` [P2]."""
+        require_id("user_id", user_id)
+        async with self._parts.store.begin(user_id) as tx:
+            await tx.set_user(capture_paused=bool(capture), recall_paused=bool(recall))
+
+    async def resume(self, user_id: str) -> None:
+        """Write and read again."""
+        await self.pause(user_id, capture=False, recall=False)
+
+    async def set_user_class(self, user_id: str, name: str) -> None:
+        """Give a user another profile of the gates [F7]; upkeep fits the pools to it at once."""
+        require_id("user_id", user_id)
+        if name != "default" and name not in self._parts.user_classes:
+            known = ", ".join(("default", *self._parts.user_classes))
+            raise InvalidInputError("name", f"must be a user class of the settings: {known}", name)
+        async with self._parts.store.begin(user_id) as tx:
+            await tx.set_user(user_class=name)
+        await keep.keep_user(user_id, self._keep)
+
+    # --- working memory and upkeep
+
+    async def working(self, user_id: str, session_id: str, task_id: str) -> WorkingMemory:
+        """Return the notes of a task: gone at task or session end, never long-term [L2]."""
+        for name, value in (("user_id", user_id), ("session_id", session_id),
+                            ("task_id", task_id)):  # fmt: skip
+            require_id(name, value)
+        snapshot = await self._parts.store.snapshot(user_id)
+        hours = self._parts.policy_of(snapshot.user_class).working.ttl_hours
+        return WorkingMemory(
+            self._parts.store, self._parts.clock, self._parts.redactor,
+            (user_id, session_id, task_id), hours,
+        )  # fmt: skip
+
+    async def maintain(self, user_id: str | None = None) -> list[Move]:
+        """Do the upkeep that is due: weathering, decay, expiry, capacity; return what moved."""
+        await self._uses.flush()
+        if user_id is None:
+            return await keep.keep_all(self._keep)
+        return await keep.keep_user(require_id("user_id", user_id), self._keep)
+
+    # --- inside
+
+    async def _queue_up(
+        self, user_id: str, session_id: str, kind: str, payload: dict[str, Any], *, wait: bool
+    ) -> Receipt:
+        job = Job(
+            id=self._parts.ids.new(), user_id=user_id, session_id=session_id, kind=kind,
+            payload=payload, enqueued_at=self._parts.machine_clock.now(),
+        )  # fmt: skip
+        job_id = await self._parts.queue.enqueue(job)
+        self._worker.wake()
+        if not wait:
+            return Receipt(job_id=job_id)
+        helper = None if self._parts.run_worker else self._worker.run_once
+        decisions = await self._waiting.for_job(user_id, job_id, helper)
+        return Receipt(job_id=job_id, decisions=tuple(decisions))
+
+    async def _run_job(self, job: Job, lease: Lease) -> list[Decision]:
+        decisions = await write.remember(job, lease, self._write)
+        self._waiting.done(job.id)
+        return decisions
+
+    async def _after_user(self, user_id: str) -> None:
+        await keep.keep_if_due(user_id, self._keep)
+
+    async def _live(self, user_id: str, items: Sequence[MemoryItem]) -> tuple[MemoryItem, ...]:
+        snapshot = await self._parts.store.snapshot(user_id)
+        policy = self._parts.policy_of(snapshot.user_class)
+        return looking.live(items, self._parts.clock.now(), policy)
+
+
+def _ids(user_id: str, item_id: str) -> None:
+    require_id("user_id", user_id)
+    require_id("item_id", item_id)
+

@@ -1,0 +1,43 @@
+"""Accesses and relevance hits, written in batches, off the reading path [F5, D1]."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime
+
+from dualgate.pipeline.ports import Store, Use
+
+
+class UseBook:
+    """Gathers what was handed out, and writes it down a moment later."""
+
+    def __init__(self, store: Store, delay_seconds: float) -> None:
+        self._store = store
+        self._delay = delay_seconds
+        self._uses: dict[str, list[Use]] = defaultdict(list)
+        self._seen_at: dict[str, datetime] = {}
+        self._task: asyncio.Task[None] | None = None
+        self._lock = asyncio.Lock()
+
+    def add(self, user_id: str, uses: Sequence[Use], now: datetime) -> None:
+        """Note that a user read; reading moves his own clock even if nothing was handed out."""
+        self._uses[user_id].extend(uses)
+        self._seen_at[user_id] = max(now, self._seen_at.get(user_id, now))
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._later(), name="dualgate-uses")
+
+    async def flush(self) -> None:
+        """Write down what is gathered."""
+        async with self._lock:
+            seen_at, self._seen_at = self._seen_at, {}
+            uses, self._uses = self._uses, defaultdict(list)
+            for user_id, now in seen_at.items():
+                snapshot = await self._store.snapshot(user_id)
+                own_time = snapshot.own_time.touched(now)
+                await self._store.record_uses(user_id, uses[user_id], own_time)
+
+    async def _later(self) -> None:
+        await asyncio.sleep(self._delay)
+        await self.flush()
