@@ -232,7 +232,9 @@ async def _topic(
     found = await harvest(source, snapshot, query, recipe, wanted)
     fits: dict[str, Fit] = {}
     for item_id, item in found.items.items():
-        one = fit(query, item, found.cosines.get(item_id, 0.0), recipe.gate)
+        one = fit(
+            query, item, found.cosines.get(item_id, 0.0), recipe.gate, found.to_subject
+        )
         if answers(query, one, recipe.gate):
             fits[item_id] = one
     opinions = {

@@ -165,14 +165,18 @@ def _gate(
 ) -> tuple[dict[str, Fit], bool]:
     """Return the fits of what may be shown, and whether the memory knows the subject [R3]."""
     fits = {
-        item_id: fit(query, item, harvested.cosines.get(item_id, 0.0), gate)
+        item_id: fit(
+            query, item, harvested.cosines.get(item_id, 0.0), gate, harvested.to_subject
+        )
         for item_id, item in harvested.items.items()
     }
     answering = {i: one for i, one in fits.items() if answers(query, one, gate)}
     if answering:
         return answering, True
     beside = {
-        i: one for i, one in fits.items() if accompanies(harvested.items[i], one, gate)
+        i: one
+        for i, one in fits.items()
+        if accompanies(query, harvested.items[i], one, gate)
     }
     return beside, False
 

@@ -30,9 +30,7 @@ class Recipe:
     weights: PathWeights = field(default_factory=PathWeights)
     gate: TopicGate = field(default_factory=TopicGate)
     scanned: int = 200  # nearest vectors asked for; only ids and cosines
-    scan_gate: float = (
-        0.15  # cosine under which even a discounted threshold is out of reach
-    )
+    scan_gate: float = 0.05  # cosine under which nothing can pass by its meaning
     near: int = 40  # archived items read for their meaning
     worded: int = 20  # items read for their words
 
@@ -41,14 +39,8 @@ class Recipe:
         label = f"recipe {self.name}"
         found = [f"{label}: {problem}" for problem in self.weights.problems()]
         found += [f"{label}: {problem}" for problem in self.gate.problems()]
-        if (
-            not 0
-            <= self.scan_gate
-            <= min(self.gate.semantic_personal, self.gate.general)
-        ):
-            found.append(
-                f"{label}: scan_gate must be between 0 and the lowest threshold"
-            )
+        if not 0 <= self.scan_gate <= self.gate.lowest_cosine():
+            found.append(f"{label}: scan_gate must be between 0 and the lowest threshold")
         if min(self.scanned, self.near, self.worded) < 1:
             found.append(f"{label}: scanned, near and worded must be at least 1")
         return found
@@ -64,9 +56,7 @@ RECIPES: Mapping[str, Recipe] = MappingProxyType(
             Recipe(name="names", weights=PathWeights(semantic=0.25, entity=0.6)),
             Recipe(
                 name="wide",
-                gate=TopicGate(
-                    semantic=0.26, semantic_personal=0.18, general=0.2, entity=0.34
-                ),
+                gate=TopicGate(semantic=0.25, semantic_personal=0.2, type_lift=0.08, entity=0.34),
                 near=60,
                 worded=40,
             ),
@@ -82,9 +72,7 @@ class ReadPolicy:
     recipe: str = "balanced"
     recipes: Mapping[str, Recipe] = field(default_factory=lambda: dict(RECIPES))
     limits: ContextLimits = field(default_factory=ContextLimits)
-    found_tokens: int = (
-        800  # M 4.2: a recall's text has a budget, too; that of the active section
-    )
+    found_tokens: int = 800  # M 4.2: a recall's text has a budget, too; that of the active section
     most_hits: int = 100  # what one recall may ask for
     score: ScorePolicy = field(default_factory=ScorePolicy)
     archive: ArchivePolicy = field(default_factory=ArchivePolicy)
@@ -92,13 +80,9 @@ class ReadPolicy:
     def problems(self) -> list[str]:
         """Return everything that is wrong, all at once."""
         found = [p for recipe in self.recipes.values() for p in recipe.problems()]
-        found += (
-            self.limits.problems() + self.score.problems() + self.archive.problems()
-        )
+        found += self.limits.problems() + self.score.problems() + self.archive.problems()
         if self.recipe not in self.recipes:
-            found.append(
-                f"read.recipe must be one of {' | '.join(sorted(self.recipes))}"
-            )
+            found.append(f"read.recipe must be one of {' | '.join(sorted(self.recipes))}")
         found += [
             f"read.recipes[{key}] is named {recipe.name}"
             for key, recipe in self.recipes.items()
@@ -118,7 +102,5 @@ class ReadPolicy:
         found = self.recipes.get(self.recipe if recipe is None else recipe)
         if found is None:
             allowed = " | ".join(sorted(self.recipes))
-            raise InvalidInputError(
-                "recipe", f"must be one of {allowed}, or a Recipe", recipe
-            )
+            raise InvalidInputError("recipe", f"must be one of {allowed}, or a Recipe", recipe)
         return found

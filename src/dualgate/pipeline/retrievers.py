@@ -18,19 +18,24 @@ from dualgate.domain.items import MemoryItem
 from dualgate.domain.query import Query
 from dualgate.domain.status import LIVE
 from dualgate.domain.view import Snapshot
-from dualgate.pipeline.ports import Embedder, Store
+from dualgate.pipeline.ports import Embedder, Store, Vector
 from dualgate.pipeline.recipes import Recipe
 
 Wanted = Callable[[MemoryItem], bool]
+BARE_SUBJECT = ("用户", "The user")  # what every statement about the user has in common
 
 
 @dataclass(frozen=True, slots=True)
 class Harvest:
-    """Items that may fit, the cosine of each, and how well its words rank (1 is the best)."""
+    """Items that may fit, the cosine of each, and how well its words rank (1 is the best).
+
+    to_subject is the query's cosine with the bare subject, which is no fit to any item yet.
+    """
 
     items: Mapping[str, MemoryItem]
     cosines: Mapping[str, float]
     words: Mapping[str, float]
+    to_subject: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +51,11 @@ async def harvest(
     source: Source, snapshot: Snapshot, query: Query, recipe: Recipe, wanted: Wanted
 ) -> Harvest:
     """Return what is near in meaning or shares words, among the items wanted."""
+    vector, to_subject = await _embedded(source, query)
     near, worded = await asyncio.gather(
-        _near(source, query, recipe),
+        source.store.nearest(
+            source.user_id, vector, limit=recipe.scanned, gate=recipe.scan_gate
+        ),
         source.store.by_words(source.user_id, query.text, limit=2 * recipe.worded),
     )
     best = max((relevance for _, relevance in worded), default=0.0)
@@ -63,7 +71,7 @@ async def harvest(
     ]
     read = await source.store.items(source.user_id, to_read) if to_read else {}
     found = {i: item for i, item in {**at_hand, **read}.items() if wanted(item)}
-    return Harvest(found, cosines, words)
+    return Harvest(found, cosines, words, to_subject)
 
 
 async def harvest_as_of(
@@ -81,9 +89,9 @@ async def harvest_as_of(
     }
     if not believed:
         return Harvest({}, {}, {})
-    statement = await source.embedder.embed([query.statement])
+    vector, to_subject = await _embedded(source, query)
     near = await source.store.nearest(
-        source.user_id, statement[0], limit=recipe.scanned, gate=recipe.scan_gate
+        source.user_id, vector, limit=recipe.scanned, gate=recipe.scan_gate
     )
     cosines = {item_id: cosine for item_id, cosine in near if item_id in believed}
     now = await source.store.items(source.user_id, believed)
@@ -94,9 +102,9 @@ async def harvest_as_of(
     ]
     if gone:
         vectors = await source.embedder.embed([believed[i].content for i in gone])
-        again = np.asarray(vectors @ statement[0], dtype=float)
+        again = np.asarray(vectors @ vector, dtype=float)
         cosines |= dict(zip(gone, again.tolist(), strict=True))
-    return Harvest(believed, cosines, {})
+    return Harvest(believed, cosines, {}, to_subject)
 
 
 async def rivals_of(
@@ -118,10 +126,10 @@ def may_be_shown(now: datetime, *, sensitive: bool = False) -> Wanted:
     return lambda item: recallable(item, now, sensitive=sensitive)
 
 
-async def _near(
-    source: Source, query: Query, recipe: Recipe
-) -> list[tuple[str, float]]:
-    vectors = await source.embedder.embed([query.statement])
-    return await source.store.nearest(
-        source.user_id, vectors[0], limit=recipe.scanned, gate=recipe.scan_gate
-    )
+async def _embedded(source: Source, query: Query) -> tuple[Vector, float]:
+    """Return the query's vector, and its cosine with the bare subject."""
+    bare = BARE_SUBJECT if query.personal else ()
+    vectors = await source.embedder.embed([query.statement, *bare])
+    if not bare:
+        return vectors[0], 0.0
+    return vectors[0], float(np.mean(vectors[1:] @ vectors[0]))
