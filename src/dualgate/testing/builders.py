@@ -146,12 +146,12 @@ def moves_to(item: MemoryItem) -> tuple[Move, ...]:
     confirmed_on_the_way = item.status is not Status.ARCHIVED and item.status not in HOT
     if confirmed_on_the_way or item.was_confirmed:
         steps.append(Status.CONFIRMED)
-    if item.status not in steps:
+    if item.status is not steps[-1]:
         steps.append(item.status)
     before: Status | None = None
     moves = []
     for after in steps:
-        cause = _BIRTH.get(after, Cause.ADMITTED)
+        cause = _BIRTH.get(after, Cause.ADMITTED if before is None else Cause.DOUBTED)
         moves.append(
             Move(
                 user_id=item.user_id,

@@ -135,9 +135,8 @@ class Person:
         elif known is None or known.status not in LIVE or _text_differs(known, item):
             self.words.put(item.id, searched_text(item))
 
-    def tail(self, archive: dict[str, MemoryItem]) -> tuple[MemoryItem, ...]:
+    def tail(self, archive: dict[str, MemoryItem], now: datetime | None) -> tuple[MemoryItem, ...]:
         """Return those who leave this archive first, worst first [A7]."""
-        now = self.own_time.active_at
 
         def rank(item: MemoryItem) -> tuple[bool, bool, float, str]:
             kept = self.strengths.get(item.id) if self.archive.get(item.id) is item else None

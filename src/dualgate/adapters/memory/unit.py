@@ -240,6 +240,7 @@ def snapshot_of(user_id: str, person: Person, changes: Changes, capacity: int) -
     kept = {i: p for i, p in person.open_pendings.items() if p.item_id not in changes.purged}
     pendings = [p for p in (kept | changes.pendings).values() if p.state is PendingState.OPEN]
     settings = person.settings | changes.settings
+    own_time = changes.own_time or person.own_time
     nearly_full = len(archive) >= capacity - TAIL
     return Snapshot(
         user_id=user_id,
@@ -248,8 +249,8 @@ def snapshot_of(user_id: str, person: Person, changes: Changes, capacity: int) -
         frozen={i: item for i, item in active.items() if item.status is Status.FROZEN},
         pendings=tuple(sorted(pendings, key=lambda p: (p.opened_at, p.id))),
         archive_count=len(archive),
-        archive_tail=person.tail(archive) if nearly_full else (),
-        own_time=changes.own_time or person.own_time,
+        archive_tail=person.tail(archive, own_time.active_at) if nearly_full else (),
+        own_time=own_time,
         **settings,
     )
 
@@ -258,7 +259,7 @@ def nearest_in(
     person: Person, changes: Changes, vector: Vector, *, limit: int, gate: float
 ) -> list[tuple[str, float]]:
     """Return (item id, cosine) of live items as they will be once these changes are made."""
-    cosines = person.rows.cosines(vector)
+    cosines = person.rows.cosines(vector, gate)
     asked = person.rows.check(vector)
     for item_id, mine in changes.vectors.items():
         if mine.size != asked.size:
@@ -270,8 +271,9 @@ def nearest_in(
     for item_id, cosine in near:
         if len(found) >= limit:
             break
-        gone = item_id in changes.purged and item_id not in changes.items
-        item = None if gone else changes.items.get(item_id) or person.items.get(item_id)
+        if item_id in changes.purged and item_id not in changes.vectors:
+            continue
+        item = changes.items.get(item_id) or person.items.get(item_id)
         if item is not None and item.status in LIVE:
             found.append((item_id, cosine))
     return found

@@ -48,12 +48,15 @@ class VectorRows:
             self._rows[place] = self._rows[len(self._ids)]
         self._rows[len(self._ids)] = 0.0
 
-    def cosines(self, vector: Vector) -> dict[str, float]:
-        """Return every item's cosine with the vector."""
+    def cosines(self, vector: Vector, gate: float) -> dict[str, float]:
+        """Return the cosine of every item that reaches the gate."""
+        asked = self.check(vector)
         if not self._ids:
             return {}
-        found = self._rows[: len(self._ids)] @ self.check(vector)
-        return dict(zip(self._ids, found.tolist(), strict=True))
+        found = self._rows[: len(self._ids)] @ asked
+        near = np.flatnonzero(found >= gate)
+        cosines = found[near].tolist()
+        return {self._ids[n]: c for n, c in zip(near.tolist(), cosines, strict=True)}
 
     def _make_room(self, rows: int, dim: int) -> None:
         if not self._ids and self._rows.shape[1] != dim:

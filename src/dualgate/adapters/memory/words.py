@@ -50,25 +50,26 @@ class WordIndex:
 
     def __init__(self) -> None:
         self._postings: dict[str, dict[str, int]] = {}
-        self._counts: dict[str, Counter[str]] = {}
+        self._terms: dict[str, tuple[str, ...]] = {}
+        self._lengths: dict[str, int] = {}
         self._total = 0
 
     def put(self, item_id: str, text: str) -> None:
         """Index the item under this text only."""
         self.drop(item_id)
         counts = Counter(terms(text))
-        self._counts[item_id] = counts
+        self._terms[item_id] = tuple(counts)
+        self._lengths[item_id] = counts.total()
         self._total += counts.total()
         for term, count in counts.items():
             self._postings.setdefault(term, {})[item_id] = count
 
     def drop(self, item_id: str) -> None:
         """Forget the item, if it is known."""
-        counts = self._counts.pop(item_id, None)
-        if counts is None:
+        if item_id not in self._terms:
             return
-        self._total -= counts.total()
-        for term in counts:
+        self._total -= self._lengths.pop(item_id)
+        for term in self._terms.pop(item_id):
             holders = self._postings[term]
             del holders[item_id]
             if not holders:
@@ -77,14 +78,12 @@ class WordIndex:
     def search(self, words: str, limit: int) -> list[tuple[str, float]]:
         """Return (item id, BM25) of the items that hold one of the words, best first."""
         relevance: dict[str, float] = {}
-        average = self._total / len(self._counts) if self._counts else 0.0
+        known = len(self._terms)
         for term in dict.fromkeys(terms(words, asked=True)):
-            holders = self._postings.get(term)
-            if not holders:
-                continue
-            rarity = math.log1p((len(self._counts) - len(holders) + 0.5) / (len(holders) + 0.5))
+            holders = self._postings.get(term, {})
+            rarity = math.log1p((known - len(holders) + 0.5) / (len(holders) + 0.5))
             for item_id, count in holders.items():
-                length = self._counts[item_id].total() / average
+                length = self._lengths[item_id] * known / self._total  # 1: as long as the average
                 weight = count * (K1 + 1) / (count + K1 * (1 - B + B * length))
                 relevance[item_id] = relevance.get(item_id, 0.0) + rarity * weight
         ranked = sorted(relevance.items(), key=lambda hit: (-hit[1], hit[0]))
