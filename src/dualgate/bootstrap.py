@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Generator, Iterator
 from dataclasses import replace
+from datetime import UTC, tzinfo
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -20,6 +21,7 @@ from dualgate.adapters.tokens import counter_for
 from dualgate.config import Settings
 from dualgate.errors import InvalidInputError, StoreError
 from dualgate.memory import MemoryVerbs, Parts
+from dualgate.pipeline.ingest import LogSession, ReadReport
 from dualgate.pipeline.observer import Observer, Silent
 from dualgate.pipeline.ports import Clock, Embedder, Extractor, Queue, Store
 
@@ -27,8 +29,15 @@ from dualgate.pipeline.ports import Clock, Embedder, Extractor, Queue, Store
 class Backend(Protocol):
     """A store and a queue that share one database."""
 
-    store: Store
-    queue: Queue
+    @property
+    def store(self) -> Store:
+        """Return the store."""
+        ...
+
+    @property
+    def queue(self) -> Queue:
+        """Return the queue."""
+        ...
 
     async def close(self) -> None:
         """Release files and connections."""
@@ -82,8 +91,8 @@ class Memory(MemoryVerbs):
 
         async def opened() -> Memory:
             chosen = settings or Settings()
-            backend = await _open_backend(url or chosen.url, chosen)
-            memory = cls(_parts(backend, chosen, clock, extractor, embedder, observer))
+            backend = await open_backend(url or chosen.url, chosen)
+            memory = cls(wire(backend, chosen, clock, extractor, embedder, observer))
             memory.start()
             return memory
 
@@ -102,14 +111,15 @@ def default_url() -> str:
     return f"sqlite:///{folder / 'memory.db'}"
 
 
-async def _open_backend(url: str | None, settings: Settings) -> Backend:
+async def open_backend(url: str | None, settings: Settings) -> Backend:
+    """Open the database behind a url. Raises StoreError, InvalidInputError."""
     limits = (settings.queue.per_user_limit, settings.queue.total_limit)
     capacity = settings.smallest_archive()
     url = url or default_url()
     if url == "memory://":
         from dualgate.adapters.memory import open_memory
 
-        return await open_memory(archive_capacity=capacity, queue_limits=limits)
+        return open_memory(archive_capacity=capacity, per_user=limits[0], total=limits[1])
     if url.startswith("sqlite:///"):
         from dualgate.adapters.sql import open_sqlite
 
@@ -124,14 +134,15 @@ async def _open_backend(url: str | None, settings: Settings) -> Backend:
     raise InvalidInputError("url", 'must be "sqlite:///path/to/memory.db" or "memory://"', url)
 
 
-def _parts(
+def wire(
     backend: Backend,
     settings: Settings,
-    clock: Clock | None,
-    extractor: Extractor | None,
-    embedder: Embedder | None,
-    observer: Observer | None,
+    clock: Clock | None = None,
+    extractor: Extractor | None = None,
+    embedder: Embedder | None = None,
+    observer: Observer | None = None,
 ) -> Parts:
+    """Return everything a memory is made of; what is not given is the built-in."""
     machine_clock = SystemClock()
     embedder = embedder or UseEmbedder()
     structurer = LexiconStructurer()
@@ -168,3 +179,12 @@ def _parts(
         flush_seconds=settings.flush_seconds,
         close=backend.close,
     )
+
+
+def read_logs(
+    path: str, log_format: str | None = None, *, zone: tzinfo = UTC, report: ReadReport
+) -> Iterator[LogSession]:
+    """Yield the sessions of a conversation log, a file or a folder; see adapters/logs."""
+    from dualgate.adapters.logs import read
+
+    return read(path, log_format, zone=zone, report=report)

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from dualgate.domain.items import Message
 from dualgate.domain.plan import Decision
 from dualgate.domain.types import Role
-from dualgate.errors import QueueFullError
+from dualgate.errors import JobFailedError, QueueFullError
 
 BATCH_LIMIT = 40  # turns a job: small enough that a progress bar moves and a retry costs little
 UNDATED = datetime.max.replace(tzinfo=UTC)  # sorts last: what has no date is taken as said now
@@ -48,6 +48,15 @@ class BadEntry:
     reason: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedBatch:
+    """Turns whose job was parked as dead, with the real error; they can be revived [W1]."""
+
+    session_id: str
+    messages: int
+    error: str
+
+
 @dataclass(slots=True)
 class ReadReport:
     """What a reading met besides sessions; readers add to it as they go."""
@@ -75,6 +84,7 @@ class IngestSummary:
     files: int = 0
     ignored: int = 0
     bad: tuple[BadEntry, ...] = ()
+    failed: tuple[FailedBatch, ...] = ()
     seconds: float = 0.0
 
 
@@ -141,11 +151,21 @@ async def ingest(
     began = loop.time()
     outcomes: Counter[str] = Counter()
     before = await memory.stats(user_id)
+    failed: list[FailedBatch] = []
     done = unstored = 0
     for batch in in_time_order(logs):
-        receipt = await _observed(memory, user_id, batch)
-        outcomes.update(str(decision.outcome) for decision in receipt.decisions)
-        unstored += len(batch.messages) if receipt.job_id is None else 0
+        try:
+            receipt = await _observed(memory, user_id, batch)
+        except JobFailedError as error:
+            # Parked with its error; years of other turns must not wait for it.
+            failed.append(
+                FailedBatch(
+                    session_id=batch.session.id, messages=len(batch.messages), error=str(error)
+                )
+            )
+        else:
+            outcomes.update(str(decision.outcome) for decision in receipt.decisions)
+            unstored += len(batch.messages) if receipt.job_id is None else 0
         done += len(batch.messages)
         if progress is not None:
             progress(done, summary.messages)
@@ -156,6 +176,7 @@ async def ingest(
         new_messages=after.turns - before.turns,
         unstored_messages=unstored,
         candidates=dict(outcomes),
+        failed=tuple(failed),
         items={str(status): count for status, count in after.items.items()},
         seconds=loop.time() - began,
     )
@@ -212,12 +233,15 @@ def in_time_order(sessions: Sequence[LogSession]) -> Iterator[Batch]:
 
 def _eldest_first(sessions: Sequence[LogSession]) -> list[LogSession]:
     # A parent before its forks, so that the lineage is known when the fork arrives [F2].
-    forks = {s.id: s.parent_id for s in sessions}
+    parents = {session.id: session.parent_id for session in sessions}
 
-    def depth(session_id: str | None, seen: frozenset[str] = frozenset()) -> int:
-        if session_id not in forks or session_id in seen:
-            return 0
-        return 1 + depth(forks[session_id], seen | {session_id})
+    def depth(session_id: str) -> int:
+        lineage: set[str] = set()
+        above: str | None = session_id
+        while above in parents and above not in lineage:
+            lineage.add(above)
+            above = parents[above]
+        return len(lineage)
 
     return sorted(sessions, key=lambda s: (s.started_at or UNDATED, depth(s.id), s.id))
 

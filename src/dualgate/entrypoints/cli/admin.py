@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from typing import Any
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
 
 import click
 
-import dualgate
-from dualgate import Memory
 from dualgate.entrypoints.cli.frame import Frame, for_anybody
 from dualgate.entrypoints.cli.render import Page, to_plain
+
+if TYPE_CHECKING:
+    from dualgate import Memory
 
 
 @click.command()
@@ -47,6 +49,9 @@ def stats(frame: Frame) -> None:
 
     def page(out: Page) -> None:
         plain: dict[str, Any] = to_plain(found)
+        # The counts of the queue and the pools stand beside the others.
+        for part in ("pools", "queue"):
+            plain |= plain.pop(part) or {}
         out.facts(
             frame.word("stats"),
             [(frame.word(name.replace("_", " ")), value) for name, value in plain.items()],
@@ -61,7 +66,7 @@ def worker(frame: Frame) -> None:
     """Run the queue until stopped (Ctrl-C or SIGTERM); any number may run at once."""
 
     async def work(_: Memory) -> None:
-        # An open memory works its queue; closing it finishes the job in hand first.
+        # Closing the memory finishes the job in hand first.
         stopped = asyncio.Event()
         loop = asyncio.get_running_loop()
         for name in (signal.SIGINT, signal.SIGTERM):
@@ -73,7 +78,7 @@ def worker(frame: Frame) -> None:
         Page(stderr=True).line("worker: running")
         await stopped.wait()
 
-    frame.run(work)
+    frame.run(work, as_worker=True)
     frame.done("stopped")
 
 
@@ -81,4 +86,5 @@ def worker(frame: Frame) -> None:
 @for_anybody
 def version(frame: Frame) -> None:
     """Show the version."""
-    frame.show({"version": dualgate.__version__}, lambda out: out.line(dualgate.__version__))
+    number = metadata.version("dualgate")
+    frame.show({"version": number}, lambda out: out.line(number))

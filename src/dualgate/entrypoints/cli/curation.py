@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from dualgate import Memory
 from dualgate.entrypoints.cli.frame import Frame, common
 from dualgate.entrypoints.cli.memories import show_item
 from dualgate.entrypoints.cli.render import Page
+
+if TYPE_CHECKING:
+    from dualgate import Memory
 
 
 def _show_changed(frame: Frame, changed: Any) -> None:

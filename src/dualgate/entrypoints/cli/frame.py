@@ -10,16 +10,18 @@ import asyncio
 import os
 import sys
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
-from typing import Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
-from dualgate import Memory
 from dualgate.entrypoints.cli.render import Page, as_json, safe
 from dualgate.entrypoints.cli.words import LANGUAGES, word
 from dualgate.errors import DualgateError, InvalidInputError
+
+if TYPE_CHECKING:
+    from dualgate import Memory
 
 USER_ERROR = 2
 INTERRUPTED = 130
@@ -53,11 +55,20 @@ class Frame:
         """Return several labels."""
         return [self.word(label) for label in english]
 
-    def run(self, work: Callable[[Memory], Awaitable[_Result]]) -> _Result:
-        """Open the memory, do the work, close the memory whatever happens."""
+    def run(
+        self, work: Callable[[Memory], Awaitable[_Result]], *, as_worker: bool = False
+    ) -> _Result:
+        """Open the memory, do the work, close the memory whatever happens.
+
+        as_worker: also work off what others have queued; a command that only looks does not.
+        """
+        # Imported here, so that --help and mistakes do not wait for the models' libraries.
+        from dualgate import Memory, Settings  # noqa: PLC0415
+
+        settings = replace(Settings.load(), run_worker=as_worker)
 
         async def opened() -> _Result:
-            async with Memory.open(self.db) as memory:
+            async with Memory.open(self.db, settings=settings) as memory:
                 return await work(memory)
 
         return asyncio.run(opened())
@@ -112,6 +123,10 @@ def for_anybody(command: _Command) -> _Command:
 class CalmGroup(click.Group):
     """A command group whose errors are one line."""
 
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Return the commands in the order in which one meets them, not by the alphabet."""
+        return list(self.commands)
+
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> NoReturn:
         """Run the command and exit with its code."""
         words = [as_utf8(word) for word in (sys.argv[1:] if args is None else args)]
@@ -119,9 +134,11 @@ class CalmGroup(click.Group):
         try:
             result = super().main(words, *rest, **extra)
         except DualgateError as error:
-            code = _told(_described(error), as_document="--json" in words)
+            _told(_described(error), as_document="--json" in words)
+            code = USER_ERROR
         except click.ClickException as error:
-            code = _told(_misused(error), as_document="--json" in words)
+            _told(_misused(error), as_document="--json" in words)
+            code = error.exit_code
         except click.Abort:
             click.echo("stopped", err=True)
             code = INTERRUPTED
@@ -163,8 +180,7 @@ def _misused(error: click.ClickException) -> dict[str, Any]:
     return {"type": "UsageError", "message": message, "argument": argument, "rule": message}
 
 
-def _told(error: dict[str, Any], *, as_document: bool) -> int:
+def _told(error: dict[str, Any], *, as_document: bool) -> None:
     if as_document:
         click.echo(as_json({"error": error}))
     click.echo(f"dualgate: {' '.join(safe(error['message']).split())}", err=True)
-    return USER_ERROR

@@ -6,19 +6,20 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, tzinfo
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from dualgate import Memory
-from dualgate.bootstrap import LOG_FORMATS, read_logs
 from dualgate.entrypoints.cli.frame import Frame, for_anybody
 from dualgate.entrypoints.cli.render import Page
 from dualgate.errors import InvalidInputError
 from dualgate.pipeline import ingest as pipeline
 from dualgate.pipeline.ingest import IngestSummary, LogSession, ReadReport
+
+if TYPE_CHECKING:
+    from dualgate import Memory
 
 _BAD_SHOWN = 20
 
@@ -42,7 +43,7 @@ class Zone(click.ParamType[tzinfo]):
 
 @click.command()
 @click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=click.Path())
-@click.option("--format", "log_format", type=click.Choice(LOG_FORMATS), help="Found out if unset.")
+@click.option("--format", "log_format", metavar="FORMAT", help="Found out if unset.")
 @click.option("--dry-run", is_flag=True, help="Read and count; store nothing.")
 @click.option("--zone", type=Zone(), default=UTC, help="Of times without one; UTC by default.")
 @click.option("--person", help="Whose log it is, where a file holds several people's.")
@@ -55,6 +56,8 @@ def ingest(frame: Frame, paths: Sequence[str], person: str | None, **options: An
     transcripts of Claude Code and Codex, pasted "[date] - memory" lines, MemoryBank, EverMemOS.
     With --all-people the user ids are the people's names, or USER/NAME if --user is given.
     """
+    from dualgate.bootstrap import read_logs  # noqa: PLC0415  as in Frame.run
+
     report = ReadReport()
     sessions = list(
         chain.from_iterable(

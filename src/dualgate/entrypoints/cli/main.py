@@ -40,10 +40,17 @@ COMMANDS: tuple[click.Command, ...] = (
 
 
 @click.group(cls=CalmGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--db", metavar="URL", help="Database; a file of your own by default.")
-@click.option("--user", metavar="ID", help="Whose memory it is.")
+@click.option(
+    "--db", metavar="URL", envvar="DUALGATE_DB", help="Database; a file of your own by default."
+)
+@click.option("--user", metavar="ID", envvar="DUALGATE_USER", help="Whose memory it is.")
 @click.option("--json", is_flag=True, default=None, help="Print one JSON document.")
-@click.option("--lang", type=click.Choice(LANGUAGES), help="Language of what is printed.")
+@click.option(
+    "--lang",
+    type=click.Choice(LANGUAGES),
+    envvar="DUALGATE_LANG",
+    help="Language of what is printed.",
+)
 @click.pass_context
 def dualgate(context: click.Context, /, **options: object) -> None:
     """Remember steadily, forget accurately, be hard to change. 记得稳、忘得准、改得难.

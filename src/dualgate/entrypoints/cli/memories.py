@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from dualgate import Candidate, Memory, Message
-from dualgate.domain.items import MemoryItem
+from dualgate.domain.items import Candidate, MemoryItem, Message
 from dualgate.domain.plan import Decision
 from dualgate.domain.status import Status
 from dualgate.domain.types import ItemType, Role
 from dualgate.entrypoints.cli.frame import Frame, common, for_anybody
 from dualgate.entrypoints.cli.render import Page
 from dualgate.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from dualgate import Memory
 
 _ITEM_TYPES = click.Choice([str(kind) for kind in ItemType])
 _CANDIDATE_FIELDS = frozenset(member.name for member in fields(Candidate))
@@ -54,7 +57,7 @@ class Moment(click.ParamType[datetime]):
 @common
 def observe(frame: Frame, text: str, session: str, wait: bool, **more: Any) -> None:  # noqa: FBT001
     """Hand in one message ("-" reads it from standard input)."""
-    said = click.get_text_stream("stdin").read() if text == "-" else text
+    said = sys.stdin.read() if text == "-" else text
     message = Message(Role(more["role"]), said, more["at"], more["message_id"])
 
     async def work(memory: Memory) -> Any:
@@ -68,7 +71,7 @@ def observe(frame: Frame, text: str, session: str, wait: bool, **more: Any) -> N
             parent_session_id=more["parent"],
         )
 
-    _show_receipt(frame, frame.run(work))
+    _show_receipt(frame, frame.run(work), waited=wait)
 
 
 @click.command()
@@ -83,7 +86,7 @@ def propose(frame: Frame, file: IO[bytes], session: str, wait: bool) -> None:  #
     async def work(memory: Memory) -> Any:
         return await memory.propose(frame.user, session, candidates, wait=wait)
 
-    _show_receipt(frame, frame.run(work))
+    _show_receipt(frame, frame.run(work), waited=wait)
 
 
 @click.command()
@@ -93,7 +96,11 @@ def drain(frame: Frame, timeout: float | None) -> None:
     """Wait until nothing is queued or running."""
 
     async def work(memory: Memory) -> None:
-        await memory.drain(timeout=timeout)
+        try:
+            await memory.drain(timeout=timeout)
+        except TimeoutError:
+            left = (await memory.stats()).queue.waiting
+            raise click.ClickException(f"{left} jobs still wait") from None
 
     frame.run(work)
     frame.done(frame.word("done"))
@@ -138,7 +145,6 @@ def context(
 @click.option("--type", "item_types", type=_ITEM_TYPES, multiple=True, help="Only these types.")
 @click.option("--archived/--no-archived", default=True, help="Look into the archive as well.")
 @click.option("--sensitive", is_flag=True, help="Include sensitive items.")
-@click.option("--transcripts", is_flag=True, help="Search the raw turns if no item answers.")
 @click.option("--as-of", type=Moment(), help="What was believed then.")
 @common
 def recall(frame: Frame, query: str, item_types: Sequence[str], **more: Any) -> None:
@@ -146,7 +152,7 @@ def recall(frame: Frame, query: str, item_types: Sequence[str], **more: Any) -> 
     wanted = [ItemType(kind) for kind in item_types] or None
 
     async def work(memory: Memory) -> Any:
-        return await memory.recall(frame.user, query, item_types=wanted, **more)
+        return await memory.recall(frame.user, query, item_types=wanted, lang=frame.lang, **more)
 
     found = frame.run(work)
 
@@ -158,9 +164,7 @@ def recall(frame: Frame, query: str, item_types: Sequence[str], **more: Any) -> 
         ]
         if rows:
             out.table(frame.word("recalled"), columns, rows)
-        for passage in found.passages or ():
-            out.panel(frame.word("passages"), getattr(passage, "text", None) or str(passage))
-        if not rows and not found.passages:
+        else:
             out.line(frame.word("nothing"))
 
     frame.show(found, page)
@@ -324,10 +328,13 @@ def show_decisions(frame: Frame, out: Page, decisions: Sequence[Decision]) -> No
     out.table(frame.word("decisions"), columns, rows)
 
 
-def _show_receipt(frame: Frame, receipt: Any) -> None:
+def _show_receipt(frame: Frame, receipt: Any, *, waited: bool) -> None:
     def page(out: Page) -> None:
-        out.line(f"{frame.word('job')} {receipt.job_id}")
-        if receipt.decisions is not None:
+        if receipt.job_id is None:
+            out.line(frame.word("nothing was stored: capture is paused, or nothing is left of it"))
+        elif waited:
             show_decisions(frame, out, receipt.decisions)
+        else:
+            out.line(f"{frame.word('queued')}: {receipt.job_id}")
 
     frame.show(receipt, page)

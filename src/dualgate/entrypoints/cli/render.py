@@ -7,6 +7,7 @@ is shown as text: it cannot colour, move the cursor or break a row.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import date, datetime, timedelta
@@ -95,7 +96,7 @@ class Page:
     """Prints to one stream, richly on a terminal and plainly elsewhere."""
 
     def __init__(self, *, stderr: bool = False) -> None:
-        stream = click.get_text_stream("stderr" if stderr else "stdout")
+        stream = sys.stderr if stderr else sys.stdout
         self._stream = stream
         self.rich = stream.isatty()
         self.console = Console(file=stream, highlight=False, markup=False, emoji=False)

@@ -85,6 +85,11 @@ _CHINESE: Mapping[str, str] = MappingProxyType(
         "who": "谁",
         "bytes": "字节",
         "would read": "试读",
+        "nothing was stored: capture is paused, or nothing is left of it": (
+            "没有写入:记录已暂停,或没有可写的内容"
+        ),
+        "not stored": "未写入",
+        "queued": "已排队",
         "dry run: nothing was stored, candidates were not extracted": (
             "试读:没有写入,也没有提取候选"
         ),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from dualgate import Memory
 from dualgate.entrypoints.cli.frame import Frame, common
 from dualgate.entrypoints.cli.render import Page
+
+if TYPE_CHECKING:
+    from dualgate import Memory
 
 
 def _of_task(command: Any) -> Any:
