@@ -32,7 +32,11 @@ TYPES = {
 }
 SCOPES = {"L": "lasting", "T": "task", "M": "moment"}
 OFFSETS = (8, 8, 8, 8, 8, 8, 9, 0, 1, -5, -7, 10)
-KIN = "妈爸哥姐弟妹爷奶姥外老婆老公媳妇儿女孩子对象男朋友女朋友家爸妈父母公婆岳舅姨姑叔闺女娃室友同事领导老板导师"
+KIN = "|".join(
+    "爸妈 妈妈 爸爸 妈 爸 哥 姐 弟 妹 爷爷 奶奶 姥姥 姥爷 外婆 外公 老婆 老公 老板 媳妇 儿子 女儿 孩子 对象 "
+    "男朋友 女朋友 家 父母 公婆 婆婆 公公 岳父 丈母娘 舅 小姨 姑 叔 闺女 闺蜜 娃 室友 同事 领导 导师 表姐 表弟 "
+    "堂弟 侄子 外甥女 大伯 徒弟 搭档 哥们 甲方 朋友".split()
+)
 MARK = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)
 
 
@@ -127,15 +131,17 @@ def resolve(text: str, day: date) -> date:
     return date.fromisoformat(text)
 
 
-def third_person(quote: str) -> str:
+def third_person(quote: str, item_type: str) -> str:
     """Turn a first-person clause into a sentence about the user, keeping its words."""
     text = quote.strip(" ，。！!,.；;、～~")
     text = re.sub(r"[哈啊呀哦啦嘛喔噢]+$", "", text)
-    if found := re.match(rf"我(?=[{KIN}])", text):
-        text = "用户的" + text[found.end():]
-    elif not text.startswith("用户"):
-        text = "用户" + re.sub(r"^(我们|咱们|咱|我|俺)", lambda m: "们" in m[0] and "团队" or "", text)
-    return text.replace("我们", "用户团队").replace("我", "用户")
+    text = re.sub(r"^(我们|咱们)", "用户团队", text)
+    text = re.sub(rf"^(?:我|俺)(?={KIN})", "用户的", text)
+    text = re.sub(r"^(?:我|俺|本人)", "用户", text)
+    text = text.replace("我们", "用户团队").replace("我", "用户")
+    if "用户" in text:
+        return text
+    return ("用户要求" if item_type == "rule" else "用户") + text
 
 
 def span_of(line: str, quote: str, case: Case, at: datetime) -> dict[str, Any]:
@@ -166,7 +172,7 @@ def span_of(line: str, quote: str, case: Case, at: datetime) -> dict[str, Any]:
         else:
             raise ValueError(f"unknown flag {flag!r}: {line}")
     if span["content"] in ("", "="):
-        span["content"] = third_person(quote)
+        span["content"] = third_person(quote, span["item_type"])
     return span
 
 
