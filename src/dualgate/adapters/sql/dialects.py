@@ -1,0 +1,213 @@
+"""What differs between databases, and nothing else.
+
+Rule: everything above this file is written against `Sql`: plain functions that run SQLAlchemy
+Core statements inside one unit. SQLite runs them on the driver's own thread, on statements that
+are compiled once: a whole unit's work is one hop to that thread. Measured here, a statement costs
+0.017 ms so, against 0.44 ms through SQLAlchemy's async connection.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Protocol, TypeAlias
+
+from sqlalchemy import Executable, Table, insert
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.sql.elements import CompilerElement
+
+from dualgate.adapters.sql import events
+from dualgate.adapters.sql.text import fts5_query, indexed_words, row_number
+
+Row: TypeAlias = tuple[Any, ...]
+Params: TypeAlias = Mapping[str, Any]
+
+# SQLite takes 32,766 variables a statement; a list longer than this is asked for in parts.
+LIST_LIMIT = 500
+
+
+class Sql(Protocol):
+    """An open unit, or a consistent read: runs statements one after the other."""
+
+    def rows(self, statement: Executable, params: Params | None = None) -> list[Row]:
+        """Return all rows."""
+        ...
+
+    def one(self, statement: Executable, params: Params | None = None) -> Row | None:
+        """Return the first row."""
+        ...
+
+    def run(self, statement: Executable, params: Params | None = None) -> int:
+        """Return how many rows were changed."""
+        ...
+
+    def many(self, statement: Executable, rows: Sequence[Params]) -> None:
+        """Run the statement once a row."""
+        ...
+
+    def upsert(self, table: Table, rows: Sequence[Params]) -> None:
+        """Write whole rows, over those with the same primary key."""
+        ...
+
+    def insert_new(self, table: Table, rows: Sequence[Params]) -> None:
+        """Insert rows; those whose primary key is known are left as they are."""
+        ...
+
+    def put_words(self, user_id: str, texts: Mapping[str, str]) -> None:
+        """Index the text of each item, in place of what was indexed before."""
+        ...
+
+    def drop_words(self, user_id: str, item_ids: Sequence[str]) -> None:
+        """Take items out of the full-text index."""
+        ...
+
+    def match_words(
+        self, user_id: str, words: str, statuses: Sequence[str], limit: int
+    ) -> list[tuple[str, float]]:
+        """Return (item id, BM25) of the items with one of these words, best first."""
+        ...
+
+    def bytes(self) -> int | None:
+        """Return how large the database is."""
+        ...
+
+
+class _Compiled:
+    """A statement as SQL text, with its constants and the lists it takes."""
+
+    __slots__ = ("constants", "lists", "text")
+
+    def __init__(self, statement: Executable) -> None:
+        if not isinstance(statement, CompilerElement):
+            raise TypeError(statement)
+        compiled = statement.compile(dialect=_SQLITE)
+        self.text = str(compiled)
+        all_users = bool(statement.get_execution_options().get(events.ALL_USERS))
+        events.check(self.text, all_users=all_users)
+        self.lists = [name for name in compiled.params if f"__[POSTCOMPILE_{name}]" in self.text]
+        self.constants = {k: v for k, v in compiled.params.items() if v is not None}
+
+    def bound(self, params: Params | None) -> tuple[str, dict[str, Any]]:
+        """Return the text and parameters of one execution."""
+        values = {**self.constants, **(params or {})}
+        text = self.text
+        for name in self.lists:
+            items = list(values.pop(name))
+            text = text.replace(
+                f"(__[POSTCOMPILE_{name}])",
+                f"({','.join(f':{name}_{i}' for i in range(len(items)))})",
+            )
+            values.update((f"{name}_{i}", item) for i, item in enumerate(items))
+        return text, values
+
+
+_SQLITE = sqlite.dialect(paramstyle="named")
+_compiled: dict[Executable, _Compiled] = {}
+
+
+def _ready(statement: Executable) -> _Compiled:
+    # Statements are module constants or cached, so the table of them stays small.
+    found = _compiled.get(statement)
+    if found is None:
+        found = _compiled[statement] = _Compiled(statement)
+    return found
+
+
+@lru_cache(maxsize=64)
+def _upsert(table: Table) -> Executable:
+    keys = [column.name for column in table.primary_key]
+    values = sqlite.insert(table)
+    changed = {c.name: values.excluded[c.name] for c in table.columns if c.name not in keys}
+    return values.on_conflict_do_update(index_elements=keys, set_=changed)
+
+
+@lru_cache(maxsize=64)
+def _insert_new(table: Table) -> Executable:
+    keys = [column.name for column in table.primary_key]
+    return sqlite.insert(table).on_conflict_do_nothing(index_elements=keys)
+
+
+@lru_cache(maxsize=64)
+def inserting(table: Table) -> Executable:
+    """Return the plain insert of whole rows."""
+    return insert(table)
+
+
+_PUT_WORDS = (
+    "INSERT OR REPLACE INTO memory_words (rowid, user_id, item_id, words) VALUES (?,?,?,?)"
+)
+_NO_WORDS = "DELETE FROM memory_words WHERE rowid = ? AND user_id = ?"
+_MATCH = """SELECT w.item_id, -bm25(memory_words) AS relevance
+FROM memory_words AS w JOIN memory_items AS i ON i.user_id = :user_id AND i.id = w.item_id
+WHERE w.memory_words MATCH :words AND w.user_id = :user_id AND i.status IN ({statuses})
+ORDER BY relevance DESC, w.item_id LIMIT :limit"""
+for _statement in (_PUT_WORDS.replace("rowid, ", ""), _NO_WORDS, _MATCH):
+    events.check(_statement)
+
+
+class SqliteSql:
+    """Statements on one sqlite3 connection; used on that connection's thread only."""
+
+    def __init__(self, raw: sqlite3.Connection) -> None:
+        self._raw = raw
+
+    def rows(self, statement: Executable, params: Params | None = None) -> list[Row]:
+        """Return all rows."""
+        return self._raw.execute(*_ready(statement).bound(params)).fetchall()
+
+    def one(self, statement: Executable, params: Params | None = None) -> Row | None:
+        """Return the first row."""
+        found: Row | None = self._raw.execute(*_ready(statement).bound(params)).fetchone()
+        return found
+
+    def run(self, statement: Executable, params: Params | None = None) -> int:
+        """Return how many rows were changed."""
+        return self._raw.execute(*_ready(statement).bound(params)).rowcount
+
+    def many(self, statement: Executable, rows: Sequence[Params]) -> None:
+        """Run the statement once a row."""
+        if rows:
+            ready = _ready(statement)
+            constants = ready.constants
+            full = [{**constants, **row} for row in rows] if constants else rows
+            self._raw.executemany(ready.text, full)
+
+    def upsert(self, table: Table, rows: Sequence[Params]) -> None:
+        """Write whole rows, over those with the same primary key."""
+        self.many(_upsert(table), rows)
+
+    def insert_new(self, table: Table, rows: Sequence[Params]) -> None:
+        """Insert rows; those whose primary key is known are left as they are."""
+        self.many(_insert_new(table), rows)
+
+    def put_words(self, user_id: str, texts: Mapping[str, str]) -> None:
+        """Index the text of each item, in place of what was indexed before."""
+        self._raw.executemany(
+            _PUT_WORDS,
+            [
+                (row_number(user_id, item_id), user_id, item_id, indexed_words(user_id, text))
+                for item_id, text in texts.items()
+            ],
+        )
+
+    def drop_words(self, user_id: str, item_ids: Sequence[str]) -> None:
+        """Take items out of the full-text index."""
+        self._raw.executemany(_NO_WORDS, [(row_number(user_id, i), user_id) for i in item_ids])
+
+    def match_words(
+        self, user_id: str, words: str, statuses: Sequence[str], limit: int
+    ) -> list[tuple[str, float]]:
+        """Return (item id, BM25) of the items with one of these words, best first."""
+        query = fts5_query(user_id, words)
+        if query is None or limit < 1:
+            return []
+        named = {f"status_{i}": status for i, status in enumerate(statuses)}
+        text = _MATCH.format(statuses=",".join(f":{name}" for name in named))
+        values = {"user_id": user_id, "words": query, "limit": limit, **named}
+        return self._raw.execute(text, values).fetchall()
+
+    def bytes(self) -> int | None:
+        """Return how large the database is."""
+        pages = self._raw.execute("PRAGMA page_count").fetchone()[0]
+        return int(pages * self._raw.execute("PRAGMA page_size").fetchone()[0])

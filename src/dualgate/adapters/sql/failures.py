@@ -1,0 +1,66 @@
+"""Foreign errors become ours, once, at the edge of the adapter, each with what to do."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from dualgate.errors import InvalidInputError, StoreError
+
+# By the first part of SQLite's own name for the error.
+_ADVICE = {
+    "SQLITE_FULL": (
+        "the disk is full",
+        "Nothing of this unit was stored. Free some space and try again",
+    ),
+    "SQLITE_BUSY": (
+        "the database is locked by another process",
+        "Nothing was stored. Try again, and look for a program that keeps the file open in a "
+        "long transaction",
+    ),
+    "SQLITE_LOCKED": ("the database is locked", "Nothing was stored. Try again"),
+    "SQLITE_NOTADB": (
+        "the file is not a SQLite database",
+        "It may be encrypted, or another kind of file. Open another path",
+    ),
+    "SQLITE_CORRUPT": (
+        "the database file is damaged",
+        "Copy it aside, then restore a backup, or save what can be read with "
+        "`sqlite3 FILE .recover`",
+    ),
+    "SQLITE_READONLY": (
+        "the database is read-only",
+        "Allow this user to write the file and its directory: SQLite keeps a -wal file beside it",
+    ),
+    "SQLITE_CANTOPEN": (
+        "the database file cannot be opened",
+        "The directory must exist, and this user must be allowed to write in it",
+    ),
+    "SQLITE_IOERR": (
+        "the database file cannot be read or written",
+        "Check the disk; network file systems are not safe for SQLite",
+    ),
+}
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Turn what the driver raises into a StoreError or an InvalidInputError."""
+    try:
+        yield
+    except sqlite3.Error as exc:
+        raise store_error(exc) from exc
+    except UnicodeEncodeError as exc:
+        raise InvalidInputError("text", "must not hold a lone surrogate", exc.object) from exc
+    except OverflowError as exc:
+        raise InvalidInputError("number", "must fit into 64 bits") from exc
+
+
+def store_error(exc: sqlite3.Error) -> StoreError:
+    """Return our error for the driver's."""
+    name = getattr(exc, "sqlite_errorname", None) or ""
+    for prefix, (problem, advice) in _ADVICE.items():
+        if name.startswith(prefix):
+            return StoreError(f"{problem} ({exc})", advice)
+    return StoreError(f"the database failed ({name or type(exc).__name__}: {exc})")

@@ -1,0 +1,322 @@
+"""The tables, once for every database.
+
+Rules of this file, so that the same SQL runs on SQLite, PostgreSQL and Citus [T1, T5]:
+- user_id is the first column of every primary key, unique key and index; the one exception is
+  said where it stands.
+- ids and times come from the client; a time is a BIGINT of microseconds since 1970, UTC, which
+  sorts, compares and keeps every digit a datetime has.
+- no trigger, no server default, no foreign key, no type that needs converting on the way.
+- tuples and mappings are JSON text.
+
+What SQLite alone needs (FTS5) is made by the migrations and named in dialects.py.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Double,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    text,
+)
+
+metadata = MetaData()
+
+
+def _text(name: str, *, key: bool = False, empty: bool = False) -> Column[str]:
+    return Column(name, Text, primary_key=key, nullable=empty)
+
+
+def _time(name: str, *, empty: bool = False) -> Column[int]:
+    return Column(name, BigInteger, nullable=empty)
+
+
+def _number(name: str) -> Column[float]:
+    return Column(name, Double, nullable=False)
+
+
+def _count(name: str) -> Column[int]:
+    return Column(name, Integer, nullable=False)
+
+
+def _flag(name: str) -> Column[bool]:
+    return Column(name, Boolean(create_constraint=False), nullable=False)
+
+
+def _sequence(name: str, *, key: bool = False) -> Column[int]:
+    return Column(name, BigInteger, primary_key=key, nullable=False, autoincrement=False)
+
+
+# One row a user: `version` rises with every unit that changed what the Snapshot shows; `units`
+# with every unit that wrote anything, and numbers the lines of the logs.
+users = Table(
+    "users",
+    metadata,
+    _text("user_id", key=True),
+    _sequence("version"),
+    _sequence("units"),
+    _number("own_days"),
+    _time("active_at", empty=True),
+    _text("user_class"),
+    _flag("capture_paused"),
+    _flag("recall_paused"),
+    _time("maintained_at", empty=True),
+    sqlite_with_rowid=False,
+)
+
+# G's table: its columns keep their names and meanings [T1].
+memory_items = Table(
+    "memory_items",
+    metadata,
+    _text("user_id", key=True),
+    _text("id", key=True),
+    _text("item_type"),
+    _text("content"),
+    _text("status"),
+    _number("score"),
+    _number("confirm_count"),
+    _time("last_seen_at"),
+    _time("created_at"),
+    _time("updated_at"),
+    _text("source_session_id"),
+    _text("override_of", empty=True),
+    Column("version", Integer, nullable=False),
+    _text("subject"),
+    _text("attribute", empty=True),
+    _text("value", empty=True),
+    _text("polarity"),
+    _text("qualifiers"),
+    _number("importance"),
+    _number("confidence"),
+    _number("calm_confidence"),
+    _number("support"),
+    _count("spaced_count"),
+    _text("evidence"),
+    _text("sensitivity"),
+    _text("contested_with"),
+    _flag("pinned"),
+    _flag("was_confirmed"),
+    _text("tags"),
+    _text("entities"),
+    _time("event_at", empty=True),
+    _time("expires_at", empty=True),
+    _time("last_accessed_at", empty=True),
+    _time("last_hit_at", empty=True),
+    _time("frozen_at", empty=True),
+    _time("thawed_at", empty=True),
+    _time("liked_at", empty=True),
+    _number("accessed_day"),
+    _count("access_count"),
+    _text("superseded_by", empty=True),
+    # Not fields of MemoryItem: what `in_slot` and text filters compare by.
+    _text("slot", empty=True),
+    _text("folded"),
+    sqlite_with_rowid=False,
+)
+Index("ix_items_status", memory_items.c.user_id, memory_items.c.status)
+Index("ix_items_slot", memory_items.c.user_id, memory_items.c.slot)
+Index("ix_items_override", memory_items.c.user_id, memory_items.c.override_of)
+Index("ix_items_created", memory_items.c.user_id, memory_items.c.created_at)
+
+# [T3] The model's name goes with every vector; a search never mixes two. `status` is not kept
+# here: which items are live is memory_items' to say.
+memory_vectors = Table(
+    "memory_vectors",
+    metadata,
+    _text("user_id", key=True),
+    _text("item_id", key=True),
+    _text("model"),
+    _count("dim"),
+    _number("scale"),
+    Column("q", LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+memory_signals = Table(
+    "memory_signals",
+    metadata,
+    _text("user_id", key=True),
+    _text("item_id", key=True),
+    _text("id", key=True),
+    _text("session_id"),
+    _time("at"),
+    _number("confidence"),
+    _text("evidence"),
+    _flag("agrees"),
+    _text("quote", empty=True),
+    _text("message_id", empty=True),
+    _text("source"),
+    sqlite_with_rowid=False,
+)
+
+# The log [S1]. It holds no content, so it may outlive an erased item.
+memory_moves = Table(
+    "memory_moves",
+    metadata,
+    _text("user_id", key=True),
+    _sequence("seq", key=True),
+    _text("item_id"),
+    _text("before", empty=True),
+    _text("after"),
+    _text("cause"),
+    _time("at"),
+    _text("actor"),
+    _text("numbers"),
+    sqlite_with_rowid=False,
+)
+Index("ix_moves_item", memory_moves.c.user_id, memory_moves.c.item_id)
+
+memory_decisions = Table(
+    "memory_decisions",
+    metadata,
+    _text("user_id", key=True),
+    _text("id", key=True),
+    _sequence("seq"),
+    _text("session_id"),
+    _time("at"),
+    _text("outcome"),
+    _text("reason"),
+    _text("candidate"),
+    _text("folded"),
+    _text("item_id", empty=True),
+    _text("pending_id", empty=True),
+    _text("job_id", empty=True),
+    _text("numbers"),
+    sqlite_with_rowid=False,
+)
+Index("ix_decisions_at", memory_decisions.c.user_id, memory_decisions.c.at)
+Index("ix_decisions_job", memory_decisions.c.user_id, memory_decisions.c.job_id)
+Index("ix_decisions_item", memory_decisions.c.user_id, memory_decisions.c.item_id)
+
+pending_overrides = Table(
+    "pending_overrides",
+    metadata,
+    _text("user_id", key=True),
+    _text("id", key=True),
+    _text("item_id"),
+    _text("candidate"),
+    _text("challenges"),
+    _time("opened_at"),
+    _time("last_at"),
+    _time("counting_since"),
+    _text("state"),
+    _time("closed_at", empty=True),
+    sqlite_with_rowid=False,
+)
+Index("ix_pendings_state", pending_overrides.c.user_id, pending_overrides.c.state)
+
+item_uses = Table(
+    "item_uses",
+    metadata,
+    _text("user_id", key=True),
+    _text("item_id", key=True),
+    _sequence("seq", key=True),
+    _time("at"),
+    _flag("hit"),
+    _number("query_relevance"),
+    _text("session_id", empty=True),
+    sqlite_with_rowid=False,
+)
+
+working_notes = Table(
+    "working_notes",
+    metadata,
+    _text("user_id", key=True),
+    _text("session_id", key=True),
+    _text("task_id", key=True),
+    _text("key", key=True),
+    _text("text"),
+    _time("at"),
+    _time("expires_at", empty=True),
+    sqlite_with_rowid=False,
+)
+
+sessions = Table(
+    "sessions",
+    metadata,
+    _text("user_id", key=True),
+    _text("id", key=True),
+    _text("root_id"),
+    _time("started_at"),
+    _time("ended_at", empty=True),
+    _text("core_text", empty=True),
+    _text("core_item_ids"),
+    _count("core_tokens"),
+    sqlite_with_rowid=False,
+)
+
+# The raw turns, for provenance and as a fallback only [L3].
+turns = Table(
+    "turns",
+    metadata,
+    _text("user_id", key=True),
+    _text("id", key=True),
+    _text("session_id"),
+    _sequence("seq"),
+    _text("role"),
+    _text("content"),
+    _time("at"),
+    sqlite_with_rowid=False,
+)
+Index("ix_turns_session", turns.c.user_id, turns.c.session_id, turns.c.at, turns.c.seq)
+
+# --- the queue [W1] -----------------------------------------------------------------------------
+
+# `payload` is emptied when the job is done: what stays answers idempotency keys and job_state.
+queue_jobs = Table(
+    "queue_jobs",
+    metadata,
+    _text("user_id", key=True),
+    _text("id", key=True),
+    _sequence("seq"),
+    _text("session_id"),
+    _text("kind"),
+    _text("payload"),
+    _time("enqueued_at"),
+    _count("attempts"),
+    _text("idempotency_key", empty=True),
+    _text("state"),
+    _text("error", empty=True),
+    _time("died_at", empty=True),
+    sqlite_with_rowid=False,
+)
+Index("ux_jobs_seq", queue_jobs.c.user_id, queue_jobs.c.seq, unique=True)
+Index("ux_jobs_key", queue_jobs.c.user_id, queue_jobs.c.idempotency_key, unique=True)
+Index(
+    "ix_jobs_waiting",
+    queue_jobs.c.user_id,
+    queue_jobs.c.seq,
+    queue_jobs.c.enqueued_at,
+    sqlite_where=text("state = 'waiting'"),
+    postgresql_where=text("state = 'waiting'"),
+)
+Index(
+    "ix_jobs_dead",
+    queue_jobs.c.user_id,
+    queue_jobs.c.died_at,
+    sqlite_where=text("state = 'dead'"),
+    postgresql_where=text("state = 'dead'"),
+)
+
+# One row for each user with waiting jobs: what a worker leases.
+queue_heads = Table(
+    "queue_heads",
+    metadata,
+    _text("user_id", key=True),
+    _time("due_at"),
+    _time("lease_until", empty=True),
+    _text("token", empty=True),
+    _sequence("version"),
+    _count("open_count"),
+    sqlite_with_rowid=False,
+)
+# The exception: a worker asks for whoever is due, among all users. Not unique, so every shard
+# keeps its own.
+Index("ix_heads_due", queue_heads.c.due_at)

@@ -1,0 +1,116 @@
+"""Vectors: one byte a coordinate in the database, an exact scan over one user's pool [T1].
+
+Rule: numpy only, no SQL. Because a pool is bounded (about 5,000 items), the exact scan is both
+right and fast; an approximate index with a user filter loses answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dualgate.errors import InvalidInputError
+from dualgate.pipeline.ports import Vector
+
+_STEPS = 127.0
+# A cosine of exactly the gate must pass although rounding to bytes moved it a little.
+_ROUNDING = 1e-6
+
+
+def checked(argument: str, vector: object) -> Vector:
+    """Return the vector as float32, or say what is wrong with it."""
+    found = np.asarray(vector, dtype=np.float32)
+    if found.ndim != 1 or not found.size:
+        raise InvalidInputError(argument, "must be a vector of one dimension", found.shape)
+    if not np.isfinite(found).all() or not found.any():
+        raise InvalidInputError(argument, "must be finite and not all zeros")
+    return found
+
+
+def quantised(vector: Vector) -> tuple[float, bytes]:
+    """Return (scale, bytes): each coordinate as a whole number of `scale` between -127 and 127."""
+    scale = float(np.abs(vector).max()) / _STEPS
+    return scale, np.rint(vector / scale).astype(np.int8).tobytes()
+
+
+def restored(rows: Iterable[bytes], dim: int) -> NDArray[np.float32]:
+    """Return quantised vectors as unit vectors; the scale falls out with the length."""
+    matrix = np.frombuffer(b"".join(rows), dtype=np.int8).reshape(-1, dim).astype(np.float32)
+    lengths = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
+    matrix /= np.maximum(lengths, 1.0)[:, None]
+    return matrix
+
+
+class Pool:
+    """The vectors of one user's live items, as one matrix that can grow and shrink."""
+
+    def __init__(self, dim: int, ids: list[str], matrix: NDArray[np.float32]) -> None:
+        self.dim = dim
+        self._ids = ids
+        self._rows = {item_id: row for row, item_id in enumerate(ids)}
+        self._matrix = matrix
+
+    @property
+    def nbytes(self) -> int:
+        """Return how much memory the matrix takes."""
+        return int(self._matrix.nbytes)
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def put(self, item_id: str, vector: Vector) -> None:
+        """Add or replace an item's vector."""
+        row = self._rows.get(item_id)
+        if row is None:
+            row = len(self._ids)
+            if row == len(self._matrix):
+                grown = np.empty((row + row // 8 + 16, self.dim), dtype=np.float32)
+                grown[:row] = self._matrix
+                self._matrix = grown
+            self._ids.append(item_id)
+            self._rows[item_id] = row
+        # Through the same rounding as from the database, so that both rank alike.
+        self._matrix[row] = restored([quantised(vector)[1]], self.dim)[0]
+
+    def drop(self, item_id: str) -> None:
+        """Remove an item's vector, if it is here: the last row takes its place."""
+        row = self._rows.pop(item_id, None)
+        if row is None:
+            return
+        last = self._ids.pop()
+        if last != item_id:
+            self._ids[row] = last
+            self._rows[last] = row
+            self._matrix[row] = self._matrix[len(self._ids)]
+
+    def nearest(
+        self,
+        vector: Vector,
+        *,
+        limit: int,
+        gate: float,
+        without: Collection[str] = (),
+        added: Mapping[str, Vector] | None = None,
+    ) -> list[tuple[str, float]]:
+        """Return (item id, cosine) of the closest, best first, ties by id.
+
+        `without` and `added` are what an open unit changed and nobody else sees yet.
+        """
+        query = vector / np.float32(np.linalg.norm(vector))
+        cosines = self._matrix[: len(self._ids)] @ query
+        rows = np.flatnonzero(cosines >= gate - _ROUNDING)
+        room = limit + len(without)
+        if len(rows) > room:
+            rows = rows[np.argpartition(-cosines[rows], room - 1)[:room]]
+        found = {self._ids[row]: float(cosines[row]) for row in rows}
+        for item_id in without:
+            found.pop(item_id, None)
+        for item_id, other in (added or {}).items():
+            if other.size != self.dim:
+                continue
+            cosine = float(restored([quantised(other)[1]], self.dim)[0] @ query)
+            if cosine >= gate - _ROUNDING:
+                found[item_id] = cosine
+        return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
