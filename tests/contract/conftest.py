@@ -33,7 +33,9 @@ async def open_backend(request, tmp_path):
         else:
             from dualgate.adapters.sql import open_sqlite
 
-            backend = await open_sqlite(tmp_path / f"{len(opened)}.db", **limits)
+            queue_limits = limits.pop("per_user", 10_000), limits.pop("total", 1_000_000)
+            path = tmp_path / f"{len(opened)}.db"
+            backend = await open_sqlite(path, queue_limits=queue_limits, **limits)
         opened.append(backend)
         return backend
 
