@@ -14,6 +14,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from dualgate.conversation.working import WorkingMemory
+from dualgate.domain.assembly import ContextBlock
 from dualgate.domain.items import Candidate, MemoryItem, choice, clean_text
 from dualgate.domain.plan import Decision, Move, Pending
 from dualgate.domain.policy import GatePolicy
@@ -221,7 +222,7 @@ class MemoryVerbs:
         token_budget: int | None = None,
         window_tokens: int | None = None,
         lang: str | None = None,
-    ) -> opening.ContextBlock:
+    ) -> ContextBlock:
         """Return what the model should know at the start of a session [R1, R4]."""
         require_id("user_id", user_id)
         require_id("session_id", session_id)

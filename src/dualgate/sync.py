@@ -23,7 +23,7 @@ from dualgate.errors import DualgateError
 from dualgate.pipeline.intake import Receipt
 from dualgate.pipeline.looking import History, Stats
 from dualgate.pipeline.observer import Observer
-from dualgate.pipeline.opening import ContextBlock
+from dualgate.domain.assembly import ContextBlock
 from dualgate.pipeline.ports import Clock, Embedder, Extractor, ItemPage
 from dualgate.pipeline.recall import Found
 
@@ -181,7 +181,7 @@ class SyncMemory:
         token_budget: int | None = None,
         window_tokens: int | None = None,
         lang: str | None = None,
-    ) -> opening.ContextBlock:
+    ) -> ContextBlock:
         """Return what the model should know at the start of a session [R1, R4]."""
         return self._run(self._memory.context(user_id, session_id, query, token_budget=token_budget, window_tokens=window_tokens, lang=lang))
 
@@ -197,7 +197,7 @@ class SyncMemory:
         as_of: datetime | None = None,
         recipe: Any = None,
         lang: str | None = None,
-    ) -> recalling.Found:
+    ) -> Found:
         """Return the few items that fit the query, each with its relevance per path [R2, R3]."""
         return self._run(self._memory.recall(user_id, query, limit=limit, item_types=item_types, archived=archived, sensitive=sensitive, as_of=as_of, recipe=recipe, lang=lang))
 

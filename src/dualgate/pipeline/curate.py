@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from dualgate.domain import curation
 from dualgate.domain.items import Candidate, MemoryItem
@@ -35,13 +36,13 @@ Verb = Callable[[MemoryItem, Snapshot, GatePolicy, datetime], Plan]
 async def like(user_id: str, item_id: str, on: CuratePorts) -> MemoryItem:
     """Count one explicit confirmation, once a day."""
     signal_id = on.ids.new()
-    return await _do(user_id, item_id, on, lambda *a: curation.like(*a, signal_id))
+    return await _do(user_id, item_id, on, partial(curation.like, signal_id=signal_id))
 
 
 async def dislike(user_id: str, item_id: str, on: CuratePorts) -> MemoryItem:
     """Take one confirmation off."""
     signal_id = on.ids.new()
-    return await _do(user_id, item_id, on, lambda *a: curation.dislike(*a, signal_id))
+    return await _do(user_id, item_id, on, partial(curation.dislike, signal_id=signal_id))
 
 
 async def pin(user_id: str, item_id: str, on: CuratePorts) -> MemoryItem:
@@ -61,9 +62,7 @@ async def restore(user_id: str, item_id: str, on: CuratePorts) -> MemoryItem:
 
 async def forget(user_id: str, item_id: str, on: CuratePorts, *, confirmed: bool) -> MemoryItem:
     """Remove an item, undoably."""
-    return await _do(
-        user_id, item_id, on, lambda *a: curation.forget(*a, confirmed=confirmed)
-    )
+    return await _do(user_id, item_id, on, partial(curation.forget, confirmed=confirmed))
 
 
 async def correct(user_id: str, item_id: str, content: str, on: CuratePorts) -> MemoryItem:

@@ -78,7 +78,7 @@ def cleaned(
 
 def redacted(candidate: Candidate, redactor: Redactor) -> Candidate:
     """Return the candidate without secrets, whoever proposed it [P1]."""
-    changes = {
+    changes: dict[str, Any] = {
         name: redactor.redact(text)
         for name in ("content", "value", "quote")
         if (text := getattr(candidate, name)) is not None
