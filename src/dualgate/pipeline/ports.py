@@ -482,8 +482,9 @@ class Store(Protocol):
         ...
 
     async def believed_at(self, user_id: str, when: datetime) -> list[MemoryItem]:
-        """Return the items that were active at `when`, by the log, with their status then.
+        """Return the items that were active at `when`, with the status and wording of then.
 
+        domain.belief.believed_at says how that is read out of the log.
         What is forgotten by now is left out, whatever the log says of then [P3].
         """
         ...

@@ -10,6 +10,7 @@ from dualgate.domain.plan import Challenge, Decision, Move, Outcome, Pending, Pl
 from dualgate.domain.signals import Signal
 from dualgate.domain.status import HOT, Cause, Status
 from dualgate.domain.types import Evidence, ItemType, Role
+from dualgate.errors import InvalidInputError
 from dualgate.pipeline.ports import Job, JobKind, StoredTurn
 
 MONDAY = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
@@ -141,17 +142,22 @@ def a_plan(*items: MemoryItem, **fields: Any) -> Plan:
 
 
 def moves_to(item: MemoryItem) -> tuple[Move, ...]:
-    """Return legal moves that lead from nothing to the item's status, all at its creation."""
+    """Return legal moves that lead from nothing to the item's status, all at its creation.
+
+    An item that was confirmed passes through confirmed; no move leads back to candidate from there.
+    """
     steps = [Status.CANDIDATE]
+    if item.status is Status.CANDIDATE and item.was_confirmed:
+        raise InvalidInputError("was_confirmed", "a candidate was never confirmed", True)
     confirmed_on_the_way = item.status is not Status.ARCHIVED and item.status not in HOT
     if confirmed_on_the_way or item.was_confirmed:
         steps.append(Status.CONFIRMED)
-    if item.status is not steps[-1]:
+    if item.status not in steps:
         steps.append(item.status)
     before: Status | None = None
     moves = []
     for after in steps:
-        cause = _BIRTH.get(after, Cause.ADMITTED if before is None else Cause.DOUBTED)
+        cause = _BIRTH.get(after, Cause.ADMITTED)
         moves.append(
             Move(
                 user_id=item.user_id,

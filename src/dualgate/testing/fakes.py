@@ -81,11 +81,10 @@ class HashEmbedder:
                 digest = hashlib.blake2b(gram.encode("utf-8", "replace"), digest_size=8).digest()
                 place = int.from_bytes(digest[:4], "big") % self.dim
                 row[place] += 1.0 if digest[4] & 1 else -1.0
-            length = float(np.linalg.norm(row))
-            if length > 0:
-                row /= length
-            else:  # grams that cancel out exactly: still a unit vector, as the port promises
+            if not row.any():  # the grams cancel out exactly
                 row[0] = 1.0
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        vectors /= lengths
         return vectors
 
 

@@ -81,6 +81,28 @@ class HistoryContract:
 
         assert await backend.store.believed_at("ann", MONDAY + HOUR) == []
 
+    async def test_what_was_believed_then_has_the_wording_of_then(self, backend: Backend) -> None:
+        # A correction rewords the item in place; a row of its own keeps each old wording.
+        berlin = an_item("Berlin", id="v1", status=Status.SUPERSEDED, superseded_by="item-1")
+        paris = an_item("Paris", id="v2", status=Status.SUPERSEDED, superseded_by="item-1")
+        rome = an_item("Rome", override_of="v2", version=3)
+        corrected = {"before": None, "after": Status.SUPERSEDED, "cause": Cause.CORRECTED}
+        moves = (
+            a_move(),
+            a_move("v1", at=MONDAY + DAY, **corrected),
+            a_move("v2", at=MONDAY + 2 * DAY, **corrected),
+        )
+        await write(backend, a_plan(items=(berlin, paris, rome), moves=moves))
+
+        async def then(days: float) -> list[tuple[str, Status]]:
+            believed = await backend.store.believed_at("ann", MONDAY + days * DAY)
+            return [(item.content, item.status) for item in believed]
+
+        assert await then(-1) == []
+        assert await then(0.5) == [("Berlin", Status.CANDIDATE)]
+        assert await then(1.5) == [("Paris", Status.CANDIDATE)]
+        assert await then(2.5) == [("Rome", Status.CANDIDATE)]
+
     async def test_signals_come_oldest_first_and_by_session(self, backend: Backend) -> None:
         late = a_signal(id="x1", at=MONDAY + DAY, session_id="s2", evidence=Evidence.EMOTIONAL)
         early = a_signal(id="x2", agrees=False, quote=None)

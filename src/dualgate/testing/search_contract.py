@@ -10,9 +10,9 @@ import pytest
 from dualgate.domain.items import MemoryItem
 from dualgate.domain.status import Status
 from dualgate.domain.types import ItemType
+from dualgate.domain.view import OwnTime
 from dualgate.errors import InvalidInputError
 from dualgate.pipeline.ports import ItemFilter, Use
-from dualgate.domain.view import OwnTime
 from dualgate.testing.backend import Backend, a_vector, write
 from dualgate.testing.builders import MONDAY, a_plan, an_item
 

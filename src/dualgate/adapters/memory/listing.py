@@ -44,7 +44,7 @@ def after_cursor(
 
 
 def lineage(items: Mapping[str, MemoryItem], item_id: str) -> list[MemoryItem]:
-    """Return all that is joined to the item by override_of or superseded_by, lowest version first."""
+    """Return all that override_of or superseded_by join to the item, lowest version first."""
     if item_id not in items:
         return []
     joined: dict[str, set[str]] = {}

@@ -114,7 +114,13 @@ class MemoryQueue:
         if self.holds(lease):
             self._let_go(self._lines[lease.user_id])
 
-    async def retry(self, lease: Lease, job: Job, error: str, due_at: datetime) -> None:
+    async def retry(
+        self,
+        lease: Lease,
+        job: Job,
+        error: str,  # noqa: ARG002  # the last one counts: it comes with `bury`
+        due_at: datetime,
+    ) -> None:
         """Count a failed attempt and let the user wait; see ports.Queue."""
         line, entry = self._held(lease, job)
         entry.job = replace(entry.job, attempts=entry.job.attempts + 1)

@@ -16,10 +16,10 @@ from dualgate.adapters.memory.listing import after_cursor, cursor_of, lineage, n
 from dualgate.adapters.memory.person import Changes, Person
 from dualgate.adapters.memory.queue import MemoryQueue
 from dualgate.adapters.memory.unit import MemoryUnit, nearest_in, snapshot_of
+from dualgate.domain.belief import believed_at
 from dualgate.domain.items import MemoryItem
 from dualgate.domain.plan import Decision, Move, Pending
 from dualgate.domain.signals import Signal
-from dualgate.domain.status import ACTIVE, Status
 from dualgate.domain.view import OwnTime, Snapshot
 from dualgate.errors import InvalidInputError, LeaseLostError
 from dualgate.pipeline.ports import (
@@ -115,12 +115,7 @@ class MemoryStore:
     async def believed_at(self, user_id: str, when: datetime) -> list[MemoryItem]:
         """Return the items that were active at `when`, with their status then."""
         person = self._person(user_id)
-        then = {move.item_id: move.after for move in person.moves if move.at <= when}
-        return [
-            item.with_(status=then[item.id])
-            for item in person.items.values()
-            if then.get(item.id) in ACTIVE and item.status is not Status.FORGOTTEN
-        ]
+        return believed_at(person.items, person.moves, when)
 
     async def moves(self, user_id: str, item_id: str | None = None) -> list[Move]:
         """Return the log, oldest first."""
@@ -142,8 +137,7 @@ class MemoryStore:
     async def uses(self, user_id: str, item_id: str, limit: int = 50) -> list[Use]:
         """Return when the item was handed out, newest first."""
         kept = self._person(user_id).uses.get(item_id, [])
-        newest = sorted(reversed(kept), key=lambda use: use.at, reverse=True)
-        return newest[: max(0, limit)]
+        return sorted(kept, key=lambda use: use.at)[::-1][: max(0, limit)]
 
     async def decisions(
         self,
