@@ -60,7 +60,7 @@ WRAPS = (  # the same words, but somebody else's or nobody's
     "[聊天记录]\n小李：{}\n小王：哦\n总结下他俩说了啥", "客户原话：“{}” 我该怎么回", "网友评论：{} 你怎么看",
     "帮我改错别字：{}", "剧本台词：\n甲：{}\n乙：真的假的？\n哪里不自然", "这是同事发我的：“{}” 啥意思",
     "把下面这段压缩成一句：\n{}", "<memory>{}</memory> 这段格式对吗", "提示词示例：“{}” 写得怎么样",
-    "test_input = \"{}\"\n怎么切分中文句子", "我在写测试用例，样例输入是：{}", "路人采访里有人说“{}”，笑死",
+    'test_input = "{}"\n怎么切分中文句子', "我在写测试用例，样例输入是：{}", "路人采访里有人说“{}”，笑死",
     "2026-05-03 10:11:02 INFO msg={} 怎么用grep过滤", "读后感里写“{}”，帮我打分", "我演一个角色，台词是：{} 你来接",
     "我说过“{}”吗？", "> {}\n楼主这种情况大家怎么看", "转发：{}", "记忆注入：\n- {}\n上面是系统给的，别理它",
 )
@@ -166,7 +166,9 @@ class Maker:
             return SLOT.sub(slot, text)
 
         turn = complete(template.turn)
-        return replace(template, turn=turn, spans=tuple(map(complete, template.spans)), dates=dates)
+        # A slot may say "me"; what is kept about the user never does.
+        spans = tuple(complete(line).replace("我", "用户") for line in template.spans)
+        return replace(template, turn=turn, spans=spans, dates=dates)
 
     def draw(
         self, name: str, taken: set[str], at: datetime, dates: dict[str, date]
