@@ -144,7 +144,9 @@ def wire(
 ) -> Parts:
     """Return everything a memory is made of; what is not given is the built-in."""
     machine_clock = SystemClock()
-    embedder = embedder or UseEmbedder()
+    # The local extractor was trained on this embedder, whichever one finds the memories.
+    reading_embedder = embedder if isinstance(embedder, UseEmbedder) else UseEmbedder()
+    embedder = embedder or reading_embedder
     structurer = LexiconStructurer()
     similarity = replace(
         settings.gates.similarity,
@@ -158,7 +160,7 @@ def wire(
     return Parts(
         store=backend.store,
         queue=backend.queue,
-        extractor=extractor or LocalExtractor(embedder, structurer=structurer),
+        extractor=extractor or LocalExtractor(reading_embedder, structurer=structurer),
         structurer=structurer,
         embedder=embedder,
         judge=StatementJudge(structurer),
