@@ -15,6 +15,7 @@ from typing import Any, Protocol, TypeAlias
 
 from sqlalchemy import Executable, Table, insert
 from sqlalchemy.dialects import sqlite
+from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.elements import CompilerElement
 
 from dualgate.adapters.sql import events
@@ -82,11 +83,17 @@ class _Compiled:
         if not isinstance(statement, CompilerElement):
             raise TypeError(statement)
         compiled = statement.compile(dialect=_SQLITE)
+        if not isinstance(compiled, SQLCompiler):
+            raise TypeError(compiled)
         self.text = str(compiled)
         all_users = bool(statement.get_execution_options().get(events.ALL_USERS))
         events.check(self.text, all_users=all_users)
         self.lists = [name for name in compiled.params if f"__[POSTCOMPILE_{name}]" in self.text]
-        self.constants = {k: v for k, v in compiled.params.items() if v is not None}
+        self.constants = {
+            name: bind.effective_value
+            for bind, name in compiled.bind_names.items()
+            if not bind.required
+        }
 
     def bound(self, params: Params | None) -> tuple[str, dict[str, Any]]:
         """Return the text and parameters of one execution."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterable
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -22,13 +21,15 @@ from dualgate.adapters.sql.rows import (
     USE_COLUMNS,
     decision_of,
     item_of,
+    items_of,
     move_of,
     to_micros,
     use_of,
 )
+from dualgate.domain import belief
 from dualgate.domain.items import MemoryItem
 from dualgate.domain.plan import Decision, Move, PendingState
-from dualgate.domain.status import ACTIVE, Status
+from dualgate.domain.status import ACTIVE, Cause, Status
 from dualgate.errors import InvalidInputError
 from dualgate.pipeline.ports import ItemFilter, ItemPage, StoreStats, Use
 
@@ -43,13 +44,11 @@ _pendings = tables.pending_overrides.c
 
 _MOVES = select(*MOVE_COLUMNS).where(own(_moves.user_id)).order_by(_moves.seq)
 _ITEM_MOVES = _MOVES.where(_moves.item_id == bindparam("item_id"))
-_MOVES_UNTIL = (
-    select(_moves.item_id, _moves.after)
-    .where(own(_moves.user_id), _moves.at <= bindparam("when"))
-    .order_by(_moves.at, _moves.seq)
-)
 _OVERRIDING = select(*ITEM_COLUMNS).where(
     own(_items.user_id), _items.override_of.in_(bindparam("ids", expanding=True))
+)
+_SUPERSEDED = select(*ITEM_COLUMNS).where(
+    own(_items.user_id), _items.superseded_by.in_(bindparam("ids", expanding=True))
 )
 _USES = (
     select(*USE_COLUMNS)
@@ -109,9 +108,12 @@ def page(
 def _page(given: frozenset[str]) -> Executable:
     statement = select(*ITEM_COLUMNS).where(own(_items.user_id))
     if "before" in given:
-        at, before = _items.created_at, bindparam("before")
+        at = _items.created_at
         statement = statement.where(
-            or_(at < before, and_(at == before, _items.id < bindparam("before_id")))
+            or_(
+                at < bindparam("before"),
+                and_(at == bindparam("before"), _items.id < bindparam("before_id")),
+            )
         )
     if "statuses" in given:
         statement = statement.where(_items.status.in_(bindparam("statuses", expanding=True)))
@@ -131,31 +133,32 @@ def moves(sql: Sql, user_id: str, item_id: str | None) -> list[Move]:
 
 
 def believed_at(sql: Sql, user_id: str, when: datetime) -> list[MemoryItem]:
-    """Return the items that were active at `when`, with their status then."""
-    then: dict[str, Status] = {}
-    for item_id, status in sql.rows(_MOVES_UNTIL, {"user_id": user_id, "when": to_micros(when)}):
-        then[item_id] = Status(status)
-    active = [item_id for item_id, status in then.items() if status in ACTIVE]
-    now = reading.items(sql, user_id, active)
-    return [
-        now[item_id].with_(status=then[item_id])
-        for item_id in active
-        if item_id in now and now[item_id].status is not Status.FORGOTTEN
-    ]
+    """Return the items that were active at `when`, with status and wording of then [R5]."""
+    log = moves(sql, user_id, None)
+    active: dict[str, bool] = {}
+    corrections = []
+    for move in log:
+        if move.at <= when:
+            active[move.item_id] = move.after in ACTIVE
+        elif move.cause is Cause.CORRECTED:
+            corrections.append(move.item_id)
+    wanted = [*(item_id for item_id, is_active in active.items() if is_active), *corrections]
+    found = reading.items(sql, user_id, dict.fromkeys(wanted))
+    return belief.believed_at(found, log, when)
 
 
 def versions(sql: Sql, user_id: str, item_id: str) -> list[MemoryItem]:
     """Return the lineage the item belongs to, lowest version first."""
-    lineage: dict[str, MemoryItem] = {}
-    fresh: Iterable[MemoryItem] = reading.items(sql, user_id, [item_id]).values()
+    lineage = reading.items(sql, user_id, [item_id])
+    fresh = list(lineage.values())
     while fresh:
-        lineage |= {item.id: item for item in fresh}
-        older = {item.override_of for item in fresh if item.override_of} - lineage.keys()
-        found = reading.items(sql, user_id, sorted(older))
-        ids = [item.id for item in fresh]
-        newer = sql.rows(_OVERRIDING, {"user_id": user_id, "ids": ids})
-        found |= {item.id: item for item in map(item_of, newer)}
+        pointed = {i for item in fresh for i in (item.override_of, item.superseded_by) if i}
+        found = reading.items(sql, user_id, sorted(pointed - lineage.keys()))
+        named = {"user_id": user_id, "ids": [item.id for item in fresh]}
+        for statement in (_OVERRIDING, _SUPERSEDED):
+            found |= items_of(sql.rows(statement, named))
         fresh = [item for item in found.values() if item.id not in lineage]
+        lineage |= {item.id: item for item in fresh}
     return sorted(lineage.values(), key=lambda item: (item.version, item.created_at, item.id))
 
 

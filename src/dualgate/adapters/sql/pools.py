@@ -16,15 +16,13 @@ from dualgate.adapters.sql.reading import UserRow
 from dualgate.domain.archiving import ArchivePolicy, is_expired, leaving_rank
 from dualgate.domain.items import MemoryItem
 from dualgate.domain.plan import Pending, PendingState, Plan
-from dualgate.domain.score import ScorePolicy, live_score
 from dualgate.domain.status import HOT, Status
 from dualgate.domain.view import OwnTime, Snapshot
 
 TAIL = 64
 _REFILL_UNDER = 16
-# Within a day neither the order of retention nor what has expired moves much.
+# What expires within a day may leave a day late.
 _TAIL_KEEPS = timedelta(days=1)
-_SCORING = ScorePolicy()
 _RATE = ArchivePolicy().decay_rate
 
 Rank = tuple[bool, bool, float, str]
@@ -52,15 +50,16 @@ def tail_of(archived: Iterable[MemoryItem], own_time: OwnTime) -> tuple[MemoryIt
 
 
 def rank(item: MemoryItem, own_time: OwnTime) -> Rank:
-    """Return the order of leaving, as of the user's last active moment.
+    """Return the order of leaving; what has expired is judged at the user's last active moment.
 
-    The logarithm of [D1] less what is the same for every item: the user's own day. So an order
-    once made does not change as days go by.
+    The logarithm of [D1] less what is the same for every item, the reading of the user's clock:
+    so an order once made does not change as days go by.
     """
+    kept = -math.inf
+    if item.score > 0:
+        often = math.log1p(math.log1p(item.access_count))
+        kept = math.log(item.score) + _RATE * item.accessed_day + often
     now = own_time.active_at
-    standing = live_score(item, now or item.last_seen_at, _SCORING)
-    used = 1.0 + math.log1p(item.access_count)
-    kept = math.log(max(standing * used, 1e-12)) + _RATE * item.accessed_day
     expired = now is not None and is_expired(item, now)
     return leaving_rank(item, kept, expired=expired)
 

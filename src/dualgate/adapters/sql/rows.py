@@ -73,20 +73,18 @@ _ITEM_FIELDS = tuple(field.name for field in fields(MemoryItem))
 ITEM_COLUMNS = tuple(tables.memory_items.c[name] for name in _ITEM_FIELDS)
 _TIMES = frozenset(name for name in _ITEM_FIELDS if name.endswith("_at"))
 _LISTS = frozenset({"qualifiers", "contested_with", "tags", "entities"})
-_READERS: tuple[Callable[[Any], Any] | None, ...] = tuple(
-    {
-        "item_type": ItemType,
-        "polarity": Polarity,
-        "status": Status,
-        "evidence": Evidence,
-        "sensitivity": Sensitivity,
-        "pinned": bool,
-        "was_confirmed": bool,
-        **dict.fromkeys(_TIMES, maybe_time),
-        **dict.fromkeys(_LISTS, _words),
-    }.get(name)
-    for name in _ITEM_FIELDS
-)
+_READER_OF: dict[str, Callable[[Any], Any]] = {
+    "item_type": ItemType,
+    "polarity": Polarity,
+    "status": Status,
+    "evidence": Evidence,
+    "sensitivity": Sensitivity,
+    "pinned": bool,
+    "was_confirmed": bool,
+    **dict.fromkeys(_TIMES, maybe_time),
+    **dict.fromkeys(_LISTS, _words),
+}
+_READERS = tuple(_READER_OF.get(name) for name in _ITEM_FIELDS)
 
 
 def slot_of(subject: str, attribute: str | None) -> str | None:

@@ -123,6 +123,7 @@ memory_items = Table(
 Index("ix_items_status", memory_items.c.user_id, memory_items.c.status)
 Index("ix_items_slot", memory_items.c.user_id, memory_items.c.slot)
 Index("ix_items_override", memory_items.c.user_id, memory_items.c.override_of)
+Index("ix_items_superseded", memory_items.c.user_id, memory_items.c.superseded_by)
 Index("ix_items_created", memory_items.c.user_id, memory_items.c.created_at)
 
 # [T3] The model's name goes with every vector; a search never mixes two. `status` is not kept

@@ -144,6 +144,11 @@ class SqlTransaction:
             lambda sql: writing.add_turns(sql, user_id, turns, self._lines)
         )
 
+    async def known_turns(self, turn_ids: Iterable[str]) -> set[str]:
+        """Return which of these turns are kept already."""
+        user_id, wanted = self._user.user_id, list(turn_ids)
+        return await self._unit.step(lambda sql: reading.known_turns(sql, user_id, wanted))
+
     async def recent_turns(self, session_id: str, limit: int) -> list[StoredTurn]:
         """Return the last turns of a session, oldest first."""
         user_id = self._user.user_id
@@ -193,8 +198,9 @@ class SqlTransaction:
     async def finish(self, job: Job, decisions: Sequence[Decision]) -> None:
         """End the job inside this unit [W1]."""
         user_id = self._user.user_id
-        if job.user_id != user_id:
-            raise InvalidInputError("user_id", "the job must be of the unit's user", job.user_id)
+        for owner in (job.user_id, *(decision.user_id for decision in decisions)):
+            if owner != user_id:
+                raise InvalidInputError("user_id", "must be the unit's user", owner)
 
         def work(sql: Sql) -> None:
             jobs.finish(sql, user_id, job.id)

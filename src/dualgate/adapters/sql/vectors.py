@@ -24,14 +24,14 @@ def checked(argument: str, vector: object) -> Vector:
     found = np.asarray(vector, dtype=np.float32)
     if found.ndim != 1 or not found.size:
         raise InvalidInputError(argument, "must be a vector of one dimension", found.shape)
-    if not np.isfinite(found).all() or not found.any():
-        raise InvalidInputError(argument, "must be finite and not all zeros")
+    if not np.isfinite(found).all():
+        raise InvalidInputError(argument, "must hold finite numbers")
     return found
 
 
 def quantised(vector: Vector) -> tuple[float, bytes]:
     """Return (scale, bytes): each coordinate as a whole number of `scale` between -127 and 127."""
-    scale = float(np.abs(vector).max()) / _STEPS
+    scale = float(np.abs(vector).max()) / _STEPS or 1.0  # all zeros: near to nothing
     return scale, np.rint(vector / scale).astype(np.int8).tobytes()
 
 
@@ -98,7 +98,7 @@ class Pool:
 
         `without` and `added` are what an open unit changed and nobody else sees yet.
         """
-        query = vector / np.float32(np.linalg.norm(vector))
+        query = vector / np.float32(np.linalg.norm(vector) or 1.0)
         cosines = self._matrix[: len(self._ids)] @ query
         rows = np.flatnonzero(cosines >= gate - _ROUNDING)
         room = limit + len(without)

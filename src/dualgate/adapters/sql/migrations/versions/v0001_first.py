@@ -275,6 +275,7 @@ def _indexes() -> None:
     op.create_index('ix_items_override', 'memory_items', ['user_id', 'override_of'], unique=False)
     op.create_index('ix_items_slot', 'memory_items', ['user_id', 'slot'], unique=False)
     op.create_index('ix_items_status', 'memory_items', ['user_id', 'status'], unique=False)
+    op.create_index('ix_items_superseded', 'memory_items', ['user_id', 'superseded_by'], unique=False)
     op.create_index('ix_moves_item', 'memory_moves', ['user_id', 'item_id'], unique=False)
     op.create_index('ix_pendings_state', 'pending_overrides', ['user_id', 'state'], unique=False)
     op.create_index('ix_heads_due', 'queue_heads', ['due_at'], unique=False)
