@@ -1,0 +1,167 @@
+"""Facts about queries, words and the topic gate [R2, R3]."""
+
+from __future__ import annotations
+
+import pytest
+
+from dualgate.domain.query import first_sentence, is_courtesy, read_query
+from dualgate.domain.relevance import Fit, TopicGate, accompanies, answers, fit
+from dualgate.domain.terms import overlap, terms
+from dualgate.domain.types import ItemType
+from dualgate.testing.builders import an_item
+
+GATE = TopicGate()
+
+
+@pytest.mark.parametrize(
+    ("said", "stored"),
+    [
+        ("我家宠物叫什么？", "用户家宠物叫什么？"),
+        ("我的生日是哪天", "用户的生日是哪天"),
+        ("What's my pet called?", "What's the user's pet called?"),
+        ("Am I planning to move?", "is the user planning to move?"),
+        ("我们的数据库", "我们的数据库"),
+    ],
+)
+def test_the_first_person_becomes_the_stored_subject(said, stored):
+    assert read_query(said).statement == stored
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["Tell me a joke", "帮我写一首诗", "How do I roast a chicken", "法国大革命是哪一年开始的"],
+)
+def test_who_is_merely_served_is_not_what_the_question_is_about(said):
+    assert not read_query(said).personal
+
+
+@pytest.mark.parametrize(
+    "said", ["我叫什么名字？", "How do I manage my time?", "上次选了哪个方案", "what did you say?"]
+)
+def test_a_question_about_the_user_or_a_shared_past_is_personal(said):
+    assert read_query(said).personal
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("上次我们为什么选了那个方案？", ItemType.DECISION),
+        ("What did we decide?", ItemType.DECISION),
+        ("你上次答应了什么", ItemType.COMMITMENT),
+        ("What are my deadlines?", ItemType.COMMITMENT),
+        ("我喜欢什么", ItemType.PREFERENCE),
+    ],
+)
+def test_a_question_hints_at_the_type_of_its_answer(said, expected):
+    assert expected in read_query(said).intents
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "谢谢",
+        "好的，谢谢你！",
+        "Thank you so much!",
+        "👍",
+        "",
+        " \n",
+        "ok, got it",
+        "嗯嗯嗯",
+        "早上好",
+    ],
+)
+def test_courtesy_has_no_topic(said):
+    assert is_courtesy(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "好的数据库是什么",
+        "hi-fi",
+        "谢谢你推荐的书，书名是什么",
+        "thanksgiving plans",
+        "okra",
+        "在吗？项目呢",
+    ],
+)
+def test_a_question_that_begins_politely_is_a_question(said):
+    assert not is_courtesy(said)
+
+
+def test_the_opening_is_the_first_sentence_that_says_something():
+    assert (
+        first_sentence("你好！我们的数据库现在用什么？另外，明天开会。")
+        == "我们的数据库现在用什么？"
+    )
+    assert first_sentence("Hi. Hello!") == ""
+    assert len(first_sentence("无标点" * 100_000)) == 300
+
+
+def test_a_name_in_a_long_question_is_enough():
+    item = an_item("The user's boss is Karen, who is strict about approvals")
+    asked = "Please write an email to Karen that asks about a new laptop for the office next week"
+
+    assert overlap(asked, item) >= GATE.entity
+
+
+def test_one_common_word_is_not_enough():
+    item = an_item("项目预算不能超过五万元")
+
+    assert overlap("这个项目的前端框架和测试覆盖率分别怎么样", item) < GATE.entity
+
+
+def test_a_small_number_is_no_name_but_a_part_number_is():
+    item = an_item("例会定在周三下午 3 点，会议号 8841772")
+
+    assert overlap("3 点提醒买牛奶和鸡蛋", item) < GATE.entity
+    assert overlap("8841772 是什么", item) >= GATE.entity
+
+
+def test_an_entity_of_the_item_counts_as_a_name_only_as_a_whole_word():
+    item = an_item("The user uses R", entities=("Ra",))
+
+    assert overlap("Will it rain tomorrow over there", item) == 0.0
+
+
+def test_words_of_every_script_are_read():
+    assert "Москве".casefold() in terms("Живёт в Москве")
+    assert terms("😀!!") == {}
+
+
+def test_someone_elses_fact_counts_less_unless_that_person_is_asked_about():
+    item = an_item("张伟对花生过敏", subject="张伟", item_type=ItemType.FACT)
+    mine = fit(read_query("我对什么过敏"), item, 0.6, GATE)
+    his = fit(read_query("张伟对什么过敏，我忘了"), item, 0.6, GATE)
+
+    assert mine.cosine == pytest.approx(0.6 * GATE.other_subject)
+    assert his.cosine == 0.6
+
+
+def test_nearness_that_every_statement_about_the_user_has_is_taken_off():
+    query = read_query("我会游泳吗")
+    item = an_item("用户养了一只猫", item_type=ItemType.FACT)
+
+    assert answers(query, fit(query, item, 0.3, GATE, to_subject=0.0), GATE)
+    assert not answers(query, fit(query, item, 0.3, GATE, to_subject=0.5), GATE)
+
+
+def test_the_expected_type_alone_never_makes_a_hit():
+    query = read_query("What did we decide?")
+    item = an_item("Option B was chosen", item_type=ItemType.DECISION)
+
+    assert not answers(query, fit(query, item, 0.0, GATE), GATE)
+    assert any("type_lift" in p for p in TopicGate(type_lift=0.4).problems())
+
+
+def test_on_an_unknown_subject_only_identity_and_preference_come_along():
+    query = read_query("写一段快速排序的代码")
+    near = Fit(cosine=0.27, strength=0.27, overlap=0.0)
+    kinds = {kind for kind in ItemType if accompanies(query, an_item(item_type=kind), near, GATE)}
+
+    assert not answers(query, near, GATE)
+    assert kinds == {ItemType.IDENTITY, ItemType.PREFERENCE}
+
+
+def test_all_problems_of_a_gate_are_named_at_once():
+    assert len(TopicGate(semantic=2, entity=-1, full_cosine=0).problems()) == 3
