@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import numpy as np
@@ -157,6 +158,25 @@ async def test_a_users_backlog_does_not_keep_the_others_waiting():
         await backend.queue.release(lease)
 
     assert served == ["ann", "bob"]
+
+
+async def test_a_core_kept_while_a_unit_makes_the_session_stays():
+    backend = open_memory()
+    async with backend.store.begin("ann") as unit:
+        made = await unit.session("s1", MONDAY, None)
+        kept = await backend.store.keep_core(replace(made, core_text="core"))
+
+    assert await backend.store.session("ann", "s1") == kept
+
+
+async def test_a_delay_is_over_once_the_user_was_claimed_again():
+    backend = open_memory()
+    await backend.queue.enqueue(a_job())
+    lease = await backend.queue.claim(MONDAY, 30, 10)
+    await backend.queue.retry(lease, lease.jobs[0], "x", LATER)
+    await backend.queue.release(await backend.queue.claim(LATER, 30, 10))
+
+    assert await backend.queue.claim(MONDAY, 30, 10) is not None
 
 
 async def test_a_clock_put_back_stalls_nobody():

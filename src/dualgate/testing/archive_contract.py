@@ -58,7 +58,7 @@ class ArchiveContract:
 
         tail = (await backend.store.snapshot("ann")).archive_tail
 
-        assert tail[0].id == "never"
+        assert [item.id for item in tail] == ["never", "lately", "often"]
 
     async def test_an_item_that_leaves_the_archive_leaves_the_tail(
         self, open_backend: OpenBackend

@@ -197,6 +197,12 @@ class SearchContract:
 
         assert {item_id for item_id, _ in hits} == {"confirmed", "frozen", "archived"}
 
+    async def test_words_find_a_restored_item_again(self, backend: Backend) -> None:
+        for status in (Status.CANDIDATE, Status.FORGOTTEN, Status.CONFIRMED):
+            await write(backend, a_plan(an_item("likes tea", status=status)))
+
+        assert [i for i, _ in await backend.store.by_words("ann", "tea", limit=5)] == ["item-1"]
+
     async def test_no_search_finds_another_users_items(self, backend: Backend) -> None:
         theirs = an_item("喜欢绿茶 and tea", id="x", user_id="bob", attribute="drink")
         await write(backend, a_plan(theirs), user_id="bob", vectors={"x": a_vector(1)})

@@ -134,6 +134,40 @@ class StoreContract:
             assert [s.id for s in (await unit.signals(["item-1"]))["item-1"]] == ["signal-1"]
             assert await unit.pending("pending-1") == a_pending()
 
+    async def test_a_unit_sees_what_it_moved_away_gone(self, backend: Backend) -> None:
+        await write(
+            backend,
+            a_plan(
+                an_item(id="a", attribute="length"),
+                an_item(id="b", attribute="length"),
+                an_item(id="c", attribute="length", status=Status.ARCHIVED),
+                pendings=(a_pending("b"),),
+            ),
+            vectors={"a": a_vector(1), "b": a_vector(1), "c": a_vector(1)},
+        )
+        async with backend.store.begin("ann") as unit:
+            await unit.apply(
+                a_plan(
+                    an_item(id="a", status=Status.ARCHIVED, attribute="width"),
+                    an_item(id="c", status=Status.FORGOTTEN, attribute="length"),
+                    purged=("b",),
+                )
+            )
+            seen = await unit.snapshot()
+            near = await unit.nearest(a_vector(1), limit=5, gate=0.5)
+
+            assert not seen.hot
+            assert seen.pendings == ()
+            assert seen.archive_count == 1
+            assert [item_id for item_id, _ in near] == ["a"]
+            assert await unit.in_slot("user", "length") == []
+            assert [item.id for item in await unit.in_slot("user", "width")] == ["a"]
+            assert set(await unit.items(["a", "b"])) == {"a"}
+            assert await unit.pending("pending-1") is None
+
+        after = await backend.store.snapshot("ann")
+        assert (after.hot, after.pendings, after.archive_count) == ({}, (), 1)
+
     async def test_readers_outside_see_the_unit_only_when_it_is_done(
         self, backend: Backend
     ) -> None:
@@ -229,7 +263,7 @@ class StoreContract:
         await write(
             backend,
             a_plan(
-                an_item(status=Status.FORGOTTEN),
+                an_item("purgeable", attribute="length"),
                 an_item(id="other"),
                 signals=(a_signal(), a_signal("other", id="signal-2")),
                 pendings=(a_pending(),),
@@ -245,11 +279,16 @@ class StoreContract:
 
         store = backend.store
         assert set(await store.items("ann", ["item-1", "other"])) == {"other"}
+        assert await store.by_words("ann", "purgeable", limit=5) == []
+        assert [i for i, _ in await store.nearest("ann", a_vector(1), limit=5, gate=0)] == [
+            "other"
+        ]
+        assert (await store.snapshot("ann")).pendings == ()
         assert await store.signals("ann", "item-1") == []
         assert await store.uses("ann", "item-1") == []
         assert await store.decisions("ann") == []
         assert await store.pendings("ann", open_only=False) == []
-        assert [m.item_id for m in await store.moves("ann", "item-1")] == ["item-1"] * 3
+        assert [m.item_id for m in await store.moves("ann", "item-1")] == ["item-1"]
         assert [s.id for s in await store.signals("ann", "other")] == ["signal-2"]
 
     async def test_the_same_ids_of_two_users_are_two_things(self, backend: Backend) -> None:
