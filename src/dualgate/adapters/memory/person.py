@@ -66,7 +66,7 @@ class Changes:
         return any(getattr(self, name) for name in self.__dataclass_fields__)
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, weakref_slot=True, kw_only=True)
 class Person:
     """One user's memory as committed."""
 

@@ -45,6 +45,7 @@ class MemoryStore:
         self._queue = queue
         self._capacity = archive_capacity
         self._people: dict[str, Person] = {}
+        self._strangers: WeakValueDictionary[str, Person] = WeakValueDictionary()
         # A lock lives as long as somebody holds it or waits for it.
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
@@ -255,8 +256,10 @@ class MemoryStore:
         )
 
     def _person(self, user_id: str) -> Person:
-        # A stranger's Person is kept only once something is written: reading creates nobody.
-        return self._people.get(require_user(user_id)) or Person()
+        # Reading creates nobody: a stranger's Person is shared by those who look at it now, and
+        # is kept once something is written.
+        known = self._people.get(require_user(user_id))
+        return known or self._strangers.setdefault(user_id, Person())
 
     def _lock(self, user_id: str) -> asyncio.Lock:
         return self._locks.setdefault(user_id, asyncio.Lock())
