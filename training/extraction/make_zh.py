@@ -22,7 +22,7 @@ from zh_cases import MARK, OFFSETS, Case, month_day, read_cases, record_of, reso
 HERE = Path(__file__).parent
 DATA = HERE / "data"
 SEED = 20260511
-LASTING, OTHER = 4600, 3900
+LASTING, OTHER = 6200, 5800
 LUNAR = {  # the civil dates of lunar festivals
     "除夕": ("2025-01-28", "2026-02-16", "2027-02-05", "2028-01-25"),
     "春节": ("2025-01-29", "2026-02-17", "2027-02-06", "2028-01-26"),
@@ -165,10 +165,11 @@ class Maker:
             text = re.sub(r"\{#([a-z])\}", lambda found: bound["#" + found[1]][0], text)
             return SLOT.sub(slot, text)
 
-        turn = complete(template.turn)
         # A slot may say "me"; what is kept about the user never does.
+        history = tuple((role, complete(text)) for role, text in template.history)
+        turn = complete(template.turn)
         spans = tuple(complete(line).replace("我", "用户") for line in template.spans)
-        return replace(template, turn=turn, spans=spans, dates=dates)
+        return replace(template, turn=turn, spans=spans, history=history, dates=dates)
 
     def draw(
         self, name: str, taken: set[str], at: datetime, dates: dict[str, date]
@@ -241,18 +242,19 @@ class Maker:
 def make_one(maker: Maker, wanted: Case, lasting: list[Case], other: list[Case]) -> tuple[Case, datetime]:
     """Draw one case from a template, perhaps joined with another, and the time it is said."""
     at = maker.moment(wanted.note)
+    alone = [template for template in lasting if not template.history]
     case, roll = maker.fill(wanted, at), maker.chance.random()
-    if wanted.lasting:
+    if wanted.lasting and not wanted.history:
         if roll < 0.16:
-            case = maker.join(case, maker.fill(maker.chance.choice(lasting), at))
+            case = maker.join(case, maker.fill(maker.chance.choice(alone), at))
         elif roll < 0.3:
             case = maker.join(case, maker.fill(maker.chance.choice(other), at))
         elif roll < 0.4 and len(case.spans) == 1 and re.match(r"L (pr|ru) -", case.spans[0]):
             return maker.outburst(case), at
-    elif roll < 0.14:
+    elif roll < 0.14 and not wanted.history:
         case = maker.join(case, maker.fill(maker.chance.choice(other), at))
-    elif roll < 0.34:
-        return maker.disown(maker.fill(maker.chance.choice(lasting), at)), at
+    elif roll < 0.3 and not wanted.history:
+        return maker.disown(maker.fill(maker.chance.choice(alone), at)), at
     return maker.decorate(case), at
 
 
@@ -265,11 +267,11 @@ def generate(maker: Maker, templates: list[Case], seen: set[str]) -> list[dict[s
         made = misses = 0
         while made < share and misses < share:
             case, at = make_one(maker, half[(made + misses) % len(half)], lasting, joinable)
-            turn = MARK.sub(r"\1", case.turn)
-            if turn in seen:
+            key = MARK.sub(r"\1", case.turn) + "".join(text for _, text in case.history)
+            if key in seen:
                 misses += 1
                 continue
-            seen.add(turn)
+            seen.add(key)
             made += 1
             records.append(record_of(case, f"zh-g-{len(records) + 1:05d}", at))
     return records
