@@ -13,6 +13,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 
 from dualgate.domain.assembly import Group, group_of
@@ -115,6 +116,7 @@ def checked_language(lang: str | None) -> str | None:
     return lang
 
 
+@lru_cache(maxsize=8_192)  # the same items are shown turn after turn
 def quoted(text: str) -> str:
     """Return text as data on one line: no markup, fence, control character or marker of ours.
 
