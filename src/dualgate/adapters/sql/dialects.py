@@ -63,9 +63,7 @@ class Sql(Protocol):
         """Take items out of the full-text index."""
         ...
 
-    def match_words(
-        self, user_id: str, words: str, statuses: Sequence[str], limit: int
-    ) -> list[tuple[str, float]]:
+    def match_words(self, user_id: str, words: str, limit: int) -> list[tuple[str, float]]:
         """Return (item id, BM25) of the items with one of these words, best first."""
         ...
 
@@ -145,10 +143,11 @@ _PUT_WORDS = (
     "INSERT OR REPLACE INTO memory_words (rowid, user_id, item_id, words) VALUES (?,?,?,?)"
 )
 _NO_WORDS = "DELETE FROM memory_words WHERE rowid = ? AND user_id = ?"
-_MATCH = """SELECT w.item_id, -bm25(memory_words) AS relevance
-FROM memory_words AS w JOIN memory_items AS i ON i.user_id = :user_id AND i.id = w.item_id
-WHERE w.memory_words MATCH :words AND w.user_id = :user_id AND i.status IN ({statuses})
-ORDER BY relevance DESC, w.item_id LIMIT :limit"""
+# The words carry their user's mark, so the index alone keeps to one user; the outer comparison is
+# for two users who share a mark. FTS5 sorts by rank itself, without fetching what it leaves out.
+_MATCH = """SELECT item_id, -rank AS relevance FROM (
+SELECT user_id, item_id, rank FROM memory_words WHERE memory_words MATCH :words
+ORDER BY rank LIMIT :limit) WHERE user_id = :user_id ORDER BY rank, item_id"""
 for _statement in (_PUT_WORDS.replace("rowid, ", ""), _NO_WORDS, _MATCH):
     events.check(_statement)
 
@@ -202,17 +201,13 @@ class SqliteSql:
         """Take items out of the full-text index."""
         self._raw.executemany(_NO_WORDS, [(row_number(user_id, i), user_id) for i in item_ids])
 
-    def match_words(
-        self, user_id: str, words: str, statuses: Sequence[str], limit: int
-    ) -> list[tuple[str, float]]:
+    def match_words(self, user_id: str, words: str, limit: int) -> list[tuple[str, float]]:
         """Return (item id, BM25) of the items with one of these words, best first."""
         query = fts5_query(user_id, words)
         if query is None or limit < 1:
             return []
-        named = {f"status_{i}": status for i, status in enumerate(statuses)}
-        text = _MATCH.format(statuses=",".join(f":{name}" for name in named))
-        values = {"user_id": user_id, "words": query, "limit": limit, **named}
-        return self._raw.execute(text, values).fetchall()
+        values = {"user_id": user_id, "words": query, "limit": limit}
+        return self._raw.execute(_MATCH, values).fetchall()
 
     def bytes(self) -> int | None:
         """Return how large the database is."""

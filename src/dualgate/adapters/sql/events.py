@@ -20,17 +20,20 @@ from dualgate.errors import DualgateError
 ALL_USERS = "dualgate_all_users"  # execution option: why this statement may read every user
 
 _OURS = frozenset(metadata.tables) | {"memory_words"}
-_TOUCHED = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+\"?(\w+)\"?|,\s*\"?(\w+)\"?(?= |$)", re.I)
+_TOUCHED = re.compile(
+    r"\b(?:FROM|JOIN|INTO|UPDATE)\s+\"?(\w+)\"?|,\s*\"?(\w+)\"?(?= |$)", re.IGNORECASE
+)
 _PARAMETER = r"(?::\w+|\?|%\(\w+\)s|\$\d+)(?:::\w+)?"
 _NAMED = re.compile(
     rf"\buser_id\s*=\s*(?:{_PARAMETER}|(?:\w+\.)?user_id\b)|{_PARAMETER}\s*=\s*(?:\w+\.)?user_id\b",
-    re.I,
+    re.IGNORECASE,
 )
-_INSERTED = re.compile(r"^\s*INSERT\b[^(]*\(\s*(?:rowid\s*,\s*)?\"?user_id\"?\b", re.I)
+_INSERTED = re.compile(r"^\s*INSERT\b[^(]*\(\s*(?:rowid\s*,\s*)?\"?user_id\"?\b", re.IGNORECASE)
 _FORBIDDEN = re.compile(
-    r"\b(now\(|current_timestamp|datetime\(|random\(|gen_random_uuid|nextval|pg_advisory)", re.I
+    r"\b(now\(|current_timestamp|datetime\(|random\(|gen_random_uuid|nextval|pg_advisory)",
+    re.IGNORECASE,
 )
-_EXEMPT = re.compile(r"^\s*(?:PRAGMA|BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)\b", re.I)
+_EXEMPT = re.compile(r"^\s*(?:PRAGMA|BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)\b", re.IGNORECASE)
 
 
 class ShardRuleError(DualgateError):

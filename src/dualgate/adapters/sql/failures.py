@@ -16,8 +16,7 @@ _ADVICE = {
     ),
     "SQLITE_BUSY": (
         "the database is locked by another process",
-        "Nothing was stored. Try again, and look for a program that keeps the file open in a "
-        "long transaction",
+        "Nothing was stored. Try again; some program may keep the file in a long transaction",
     ),
     "SQLITE_LOCKED": ("the database is locked", "Nothing was stored. Try again"),
     "SQLITE_NOTADB": (
@@ -26,8 +25,7 @@ _ADVICE = {
     ),
     "SQLITE_CORRUPT": (
         "the database file is damaged",
-        "Copy it aside, then restore a backup, or save what can be read with "
-        "`sqlite3 FILE .recover`",
+        "Copy it aside, then restore a backup or save what is left by `sqlite3 FILE .recover`",
     ),
     "SQLITE_READONLY": (
         "the database is read-only",

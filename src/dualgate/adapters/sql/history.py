@@ -215,7 +215,7 @@ def notes(sql: Sql, user_id: str, session_id: str, task_id: str, now: datetime) 
         "task_id": task_id,
         "now": to_micros(now),
     }
-    return {key: text for key, text in sql.rows(_NOTES, values)}
+    return dict(sql.rows(_NOTES, values))
 
 
 def clear_notes(sql: Sql, user_id: str, session_id: str, task_id: str) -> None:

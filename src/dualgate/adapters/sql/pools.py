@@ -6,14 +6,16 @@ read as a batch when it is needed and then kept in order, so that no write scans
 
 from __future__ import annotations
 
+import heapq
 import math
 from bisect import insort
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from dualgate.adapters.sql.reading import UserRow
-from dualgate.domain.archiving import ArchivePolicy, is_expired, leaving_rank
+from dualgate.adapters.sql.reading import Standing, UserRow
+from dualgate.adapters.sql.rows import maybe_micros
+from dualgate.domain.archiving import ArchivePolicy
 from dualgate.domain.items import MemoryItem
 from dualgate.domain.plan import Pending, PendingState, Plan
 from dualgate.domain.status import HOT, Status
@@ -44,12 +46,28 @@ def tail_is_fresh(snapshot: Snapshot, known_at: datetime | None) -> bool:
     return abs(now - known_at) < _TAIL_KEEPS
 
 
-def tail_of(archived: Iterable[MemoryItem], own_time: OwnTime) -> tuple[MemoryItem, ...]:
-    """Return the items that leave the archive first, worst first [A7]."""
-    return tuple(sorted(archived, key=lambda item: rank(item, own_time))[:TAIL])
+def first_to_leave(archived: Iterable[Standing], own_time: OwnTime) -> list[str]:
+    """Return the ids of the items that leave the archive first, worst first [A7]."""
+    now = maybe_micros(own_time.active_at)
+    worst = heapq.nsmallest(TAIL, archived, key=lambda standing: rank(standing, now))
+    return [standing.id for standing in worst]
 
 
-def rank(item: MemoryItem, own_time: OwnTime) -> Rank:
+def rank_of(item: MemoryItem, own_time: OwnTime) -> Rank:
+    """Return the item's place in the order of leaving."""
+    expires_at = maybe_micros(item.expires_at)
+    standing = Standing(
+        item.id,
+        item.was_confirmed,
+        item.score,
+        item.accessed_day,
+        item.access_count,
+        expires_at,
+    )
+    return rank(standing, maybe_micros(own_time.active_at))
+
+
+def rank(item: Standing, now: int | None) -> Rank:
     """Return the order of leaving; what has expired is judged at the user's last active moment.
 
     The logarithm of [D1] less what is the same for every item, the reading of the user's clock:
@@ -59,9 +77,9 @@ def rank(item: MemoryItem, own_time: OwnTime) -> Rank:
     if item.score > 0:
         often = math.log1p(math.log1p(item.access_count))
         kept = math.log(item.score) + _RATE * item.accessed_day + often
-    now = own_time.active_at
-    expired = now is not None and is_expired(item, now)
-    return leaving_rank(item, kept, expired=expired)
+    expired = now is not None and item.expires_at is not None and item.expires_at <= now
+    # domain.archiving.leaving_rank, on the few columns that it reads.
+    return (bool(item.was_confirmed), not expired, kept, item.id)
 
 
 def with_user(snapshot: Snapshot, user: UserRow) -> Snapshot:
@@ -147,7 +165,7 @@ class _Tail:
         if item.status is not Status.ARCHIVED:
             return
         ranked = self._open()
-        place = rank(item, self._own_time)
+        place = rank_of(item, self._own_time)
         if self._whole or (ranked and place < ranked[-1][0]):
             insort(ranked, (place, item), key=lambda pair: pair[0])
             if len(ranked) > TAIL:
@@ -167,7 +185,7 @@ class _Tail:
 
     def _open(self) -> list[tuple[Rank, MemoryItem]]:
         if self._ranked is None:
-            self._ranked = [(rank(item, self._own_time), item) for item in self._known]
+            self._ranked = [(rank_of(item, self._own_time), item) for item in self._known]
             # The order was made at an earlier moment of the user; keep to the present one.
             self._ranked.sort(key=lambda pair: pair[0])
         return self._ranked

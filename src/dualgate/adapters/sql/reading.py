@@ -6,9 +6,9 @@ Rule: statements are constants, compiled once; every one carries user_id; nothin
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Column, Executable, bindparam, func, select
 
@@ -135,6 +135,22 @@ _KNOWN_TURNS = select(_turns.id).where(
 _SESSION = select(*SESSION_COLUMNS).where(own(_sessions.user_id), _sessions.id == bindparam("id"))
 
 
+class Standing(NamedTuple):
+    """The part of an archived item that its rank is made of [A7]."""
+
+    id: str
+    was_confirmed: bool
+    score: float
+    accessed_day: float
+    access_count: int
+    expires_at: int | None  # microseconds
+
+
+_STANDINGS = select(*(_items[name] for name in Standing._fields)).where(
+    own(_items.user_id), _items.status == bindparam("status")
+)
+
+
 @dataclass(frozen=True, slots=True)
 class UserRow:
     """A user's row: the counters, the own clock and the settings."""
@@ -142,7 +158,7 @@ class UserRow:
     user_id: str
     version: int = 0
     units: int = 0
-    own_time: OwnTime = OwnTime()
+    own_time: OwnTime = field(default_factory=OwnTime)
     user_class: str = "default"
     capture_paused: bool = False
     recall_paused: bool = False
@@ -201,10 +217,10 @@ def load_snapshot(sql: Sql, user: UserRow) -> Snapshot:
     )
 
 
-def load_archive(sql: Sql, user_id: str) -> list[MemoryItem]:
-    """Return all archived items."""
-    rows = sql.rows(_ACTIVE_ITEMS, {"user_id": user_id, "statuses": [Status.ARCHIVED]})
-    return [item_of(row) for row in rows]
+def load_standings(sql: Sql, user_id: str) -> list[Standing]:
+    """Return what decides who leaves the archive first, of every item in it."""
+    rows = sql.rows(_STANDINGS, {"user_id": user_id, "status": Status.ARCHIVED})
+    return [Standing(*row) for row in rows]
 
 
 def load_pool(sql: Sql, user_id: str, model: str, dim: int) -> Pool:

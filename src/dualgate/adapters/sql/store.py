@@ -17,7 +17,6 @@ from dualgate.adapters.sql.vectors import checked
 from dualgate.domain.items import MemoryItem
 from dualgate.domain.plan import Decision, Move, Pending
 from dualgate.domain.signals import Signal
-from dualgate.domain.status import LIVE
 from dualgate.domain.view import OwnTime, Snapshot
 from dualgate.errors import InvalidInputError
 from dualgate.pipeline.ports import (
@@ -95,8 +94,7 @@ class SqlStore:
 
     async def by_words(self, user_id: str, words: str, *, limit: int) -> list[tuple[str, float]]:
         """Return (item id, BM25 relevance) of live items, best first."""
-        live = sorted(LIVE)
-        return await self._read(user_id, lambda sql: sql.match_words(user_id, words, live, limit))
+        return await self._read(user_id, lambda sql: sql.match_words(user_id, words, limit))
 
     async def items(self, user_id: str, item_ids: Iterable[str]) -> dict[str, MemoryItem]:
         """Return these items, whatever their status."""

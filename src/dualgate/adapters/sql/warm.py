@@ -35,8 +35,10 @@ def with_tail(sql: Sql, entry: Entry, profile: Profile) -> Entry:
     snapshot = entry.snapshot
     if not pools.nearly_full(snapshot, profile.archive_capacity):
         return Entry(replace(snapshot, archive_tail=()), entry.pool)
-    archived = reading.load_archive(sql, snapshot.user_id)
-    tail = pools.tail_of(archived, snapshot.own_time)
+    standings = reading.load_standings(sql, snapshot.user_id)
+    ids = pools.first_to_leave(standings, snapshot.own_time)
+    found = reading.items(sql, snapshot.user_id, ids)
+    tail = tuple(found[item_id] for item_id in ids)
     return Entry(
         replace(snapshot, archive_tail=tail),
         entry.pool,

@@ -30,6 +30,7 @@ from dualgate.adapters.sql.text import searched_text
 from dualgate.adapters.sql.vectors import checked, quantised
 from dualgate.domain.items import MemoryItem, to_utc
 from dualgate.domain.plan import Decision, Plan
+from dualgate.domain.status import LIVE
 from dualgate.errors import InvalidInputError
 from dualgate.pipeline.ports import Session, StoredTurn, Use, Vector
 
@@ -251,14 +252,23 @@ def log_uses(sql: Sql, user_id: str, uses: Sequence[Use], lines: Lines) -> None:
 def _index_words(
     sql: Sql, user_id: str, items: Sequence[MemoryItem], before: Mapping[str, MemoryItem]
 ) -> None:
+    """Keep the words of live items, and of no others, in the full-text index."""
     changed: dict[str, str] = {}
+    gone: list[str] = []
     for item in items:
-        text = searched_text(item)
         old = before.get(item.id)
-        if old is None or searched_text(old) != text:
+        was_found = old is not None and old.status in LIVE
+        if item.status not in LIVE:
+            if was_found:
+                gone.append(item.id)
+            continue
+        text = searched_text(item)
+        if old is None or not was_found or searched_text(old) != text:
             changed[item.id] = text
     if changed:
         sql.put_words(user_id, changed)
+    if gone:
+        sql.drop_words(user_id, gone)
 
 
 def _vector_row(user_id: str, item_id: str, vector: Vector, model: str) -> dict[str, Any]:

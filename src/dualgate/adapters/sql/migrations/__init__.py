@@ -37,10 +37,10 @@ def require_known(revision: str | None) -> None:
 def upgrade(raw: sqlite3.Connection) -> None:
     """Bring the database to HEAD, all of it or nothing."""
     # Imported when there is something to do: Alembic takes a third of a second to load.
-    from alembic import command  # noqa: PLC0415
-    from alembic.config import Config  # noqa: PLC0415
-    from sqlalchemy import create_engine  # noqa: PLC0415
-    from sqlalchemy.pool import StaticPool  # noqa: PLC0415
+    from alembic import command
+    from alembic.config import Config
+    from sqlalchemy import create_engine
+    from sqlalchemy.pool import StaticPool
 
     config = Config()
     config.set_main_option("path_separator", "os")
