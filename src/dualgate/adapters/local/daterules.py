@@ -117,7 +117,10 @@ def run(
             start, end = match.span()
             if any(start < other_end and other_start < end for other_start, other_end in taken):
                 continue
-            reading = read(match, setting, past(start, end))
+            try:
+                reading = read(match, setting, past(start, end))
+            except (ValueError, OverflowError):
+                continue  # "last year" in the year 1: the calendar has no such day
             if reading is None:
                 continue
             taken.append((start, end))

@@ -1,0 +1,146 @@
+"""Are two statements the same, or do they exclude each other? Calibrated probabilities [C1].
+
+Rules of this file:
+- Fitted on pairs of our own (training/judge), never on the evaluation set; weights/judge.json
+  holds the trees and their calibration.
+- Cosine is one number among thirty: every embedder puts "prefers concise" nearer to "prefers
+  detailed" than to "likes short answers".
+- The gates above keep the hard rules: other type, subject, polarity or qualifiers never merge.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dualgate.adapters.local.features import NAMES, compare
+from dualgate.adapters.local.statements import Statement, read
+from dualgate.adapters.local.structure import CACHE_SIZE, LexiconStructurer, Structure
+from dualgate.domain.items import Candidate, MemoryItem, folded
+from dualgate.domain.view import Likeness
+from dualgate.errors import InvalidInputError
+
+Numbers = NDArray[np.float64]
+
+
+class StatementJudge:
+    """Compares a candidate with stored items; no I/O, no embedding inside."""
+
+    def __init__(self, structurer: LexiconStructurer | None = None) -> None:
+        self._structurer = structurer or LexiconStructurer()
+        self._read = lru_cache(maxsize=CACHE_SIZE)(read)
+
+    def compare(
+        self, candidate: Candidate, items: Sequence[MemoryItem], cosines: Sequence[float]
+    ) -> list[Likeness]:
+        """Return one Likeness an item, in order."""
+        if len(items) != len(cosines):
+            raise InvalidInputError("cosines", "one for each item", len(cosines))
+        if not items:
+            return []
+        same, conflicting = self.judge(
+            [(candidate.content, item.content) for item in items],
+            cosines,
+            [(_given(candidate), _given(item)) for item in items],
+        )
+        other = [folded(item.subject) != folded(candidate.subject) for item in items]
+        return [
+            Likeness(
+                same=0.0 if foreign else float(s),
+                conflicting=0.0 if foreign else float(c),
+                cosine=float(cosine),
+            )
+            for s, c, cosine, foreign in zip(same, conflicting, cosines, other, strict=True)
+        ]
+
+    def judge(
+        self,
+        pairs: Sequence[tuple[str, str]],
+        cosines: Sequence[float],
+        given: Sequence[tuple[Structure | None, Structure | None]] | None = None,
+    ) -> tuple[Numbers, Numbers]:
+        """Return (same, conflicting) of pairs of sentences, each 0-1."""
+        structures = given or [(None, None)] * len(pairs)
+        rows = [
+            compare(
+                self._statement(one),
+                self._statement(other),
+                slots=(self._slot(one, left), self._slot(other, right)),
+                cosine=float(cosine),
+            )
+            for (one, other), cosine, (left, right) in zip(pairs, cosines, structures, strict=True)
+        ]
+        matrix = np.asarray(rows, dtype=np.float64)
+        # Word for word the same is the same, whatever the lexicon knows.
+        equal = np.asarray([folded(one) == folded(other) for one, other in pairs])
+        same, conflicting = (_forest(name).probabilities(matrix) for name in ("same", "conflicting"))
+        return np.where(equal, 1.0, same), np.where(equal, 0.0, conflicting)
+
+    def _statement(self, text: str) -> Statement:
+        return self._read(text)
+
+    def _slot(self, text: str, given: Structure | None) -> Structure | None:
+        if given is None:
+            return self._structurer.read(text)
+        return Structure(
+            attribute=folded(given.attribute),
+            value=self._structurer.canonical(given.attribute, given.value),
+            polarity=given.polarity,
+            qualifiers=tuple(self._structurer.canonical("", each) for each in given.qualifiers),
+        )
+
+
+def _given(statement: Candidate | MemoryItem) -> Structure | None:
+    if not statement.attribute or not statement.value:
+        return None
+    return Structure(
+        statement.attribute, statement.value, statement.polarity, statement.qualifiers
+    )
+
+
+class Forest:
+    """Boosted trees of depth three, walked in numpy; a calibrated logistic on top."""
+
+    def __init__(self, fitted: dict[str, Any]) -> None:
+        self._feature = np.asarray(fitted["feature"], dtype=np.intp)  # (trees, nodes), -1: leaf
+        self._threshold = np.asarray(fitted["threshold"], dtype=np.float64)
+        self._left = np.asarray(fitted["left"], dtype=np.intp)
+        self._right = np.asarray(fitted["right"], dtype=np.intp)
+        self._value = np.asarray(fitted["value"], dtype=np.float64)
+        self._start = float(fitted["start"])
+        self._slope, self._shift = (float(each) for each in fitted["calibration"])
+        self._depth = int(fitted["depth"])
+
+    def margins(self, rows: Numbers) -> Numbers:
+        """Return the uncalibrated log-odds of each row."""
+        trees = np.arange(self._feature.shape[0])[None, :]
+        node = np.zeros((rows.shape[0], self._feature.shape[0]), dtype=np.intp)
+        each = np.arange(rows.shape[0])[:, None]
+        for _ in range(self._depth):
+            feature = self._feature[trees, node]
+            inner = feature >= 0
+            goes_left = rows[each, np.maximum(feature, 0)] <= self._threshold[trees, node]
+            below = np.where(goes_left, self._left[trees, node], self._right[trees, node])
+            node = np.where(inner, below, node)
+        total: Numbers = self._value[trees, node].sum(axis=1) + self._start
+        return total
+
+    def probabilities(self, rows: Numbers) -> Numbers:
+        """Return the calibrated probability of each row."""
+        odds = np.clip(self._slope * self.margins(rows) + self._shift, -30.0, 30.0)
+        return 1.0 / (1.0 + np.exp(-odds))
+
+
+@lru_cache(maxsize=2)
+def _forest(name: str) -> Forest:
+    source = files(__package__).joinpath("weights/judge.json").read_text("utf-8")
+    fitted = json.loads(source)
+    if fitted["features"] != list(NAMES):
+        raise ValueError("weights/judge.json was fitted on other features; run training/judge/fit.py")
+    return Forest(fitted[name])

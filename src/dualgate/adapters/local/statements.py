@@ -1,0 +1,263 @@
+"""One statement taken apart: concepts, numbers, names, leftover words, and whether it denies.
+
+Rule: facts about one text only, language by language; comparing two is features.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+import rjieba  # type: ignore[import-untyped]
+
+from dualgate.adapters.local.concepts import Hit, Lexicon, lexicon, simplified, singular, stretches
+from dualgate.domain.items import folded
+
+READ_LIMIT = 400  # characters; an item is one plain sentence
+
+FOR = frozenset({"like", "support", "accept", "allow", "must", "enable"})
+AGAINST = frozenset({"hate", "oppose", "reject", "forbid", "stop", "disable"})
+STANCE = FOR | AGAINST | {"start", "final", "use", "own", "name", "choose", "home", "age", "migrate"}
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What one text consists of. concepts maps each id to its kind where it excludes, else ""."""
+
+    text: str
+    chinese: bool
+    hits: tuple[Hit, ...]
+    concepts: dict[str, str]
+    stance: frozenset[str]
+    numbers: frozenset[float]
+    names: frozenset[str]
+    words: frozenset[str]
+    denies: bool
+    size: int
+
+
+# Words that carry no content of their own; what they do to a statement is told by its form.
+_ZH_EMPTY = frozenset(
+    "用户 我 我们 咱们 咱 本人 他 她 它 的 了 是 在 一 个 和 与 也 都 就 还 又 很 非常 特别 挺 比较 更 最 把 被 给 让 对 会 将"
+    " 到 去 来 从 向 于 为 以 及 或 而 且 但 着 过 地 得 里 上 下 中 内 时 时候 这 那 该 其 此 请 目前 现在 最近 正在 已经 已 通常"
+    " 一般 平时 比如 等 只 种 位 名 只 条 辆 台 套 份 次 些 点 一点 一些 有点 自己 所有 每 当 之 者 所 方面 东西 事情 一下 做 进行"
+    " 定 今年 时间 性 类 型 式 款 从来 真的 确实 其实 然后 因为 所以 如果 我家 家里 我的 想 说 觉得 认为 表示 关于 作为 成为 属于 不 没 没有 从来不 从不 不是 超过 元 块 万 人 这个 那个 这种 一种 一名 一位".split()
+)
+_EN_EMPTY = frozenset(
+    "user the a an i me my mine we us our ours you your it its he she his her they their them this that these those is are was were be"
+    " been being am do does did have had has will would shall should can could to of in on at for with from by as and or but so if than"
+    " then when while which who whom whose what there here very really quite rather more most much many some any all each just only"
+    " also too still now currently lately recently usually generally please about into onto over under out up down off own one user's"
+    " s t re ve ll d m can't cannot couldn't limit one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty"
+    " hundred thousand million get gets got make makes made give gives given go goes let lets keep kept want take takes took please".split()
+)
+_ZH_DENIAL = re.compile(
+    r"不(?!错|过(?!敏)|同|仅|但|管|断|论|妨|超过?|多于|低于|少于|大于|高于|得不|久|锈|动产|止|只|光|是不|可或缺)|没(?!问题|事|关系)"
+    r"|无(?!论|锡|线|所谓|人机|障碍)|勿|未(?!来|婚|必)|非(?!常|洲|得|要)|免"
+)
+_ZH_DOUBLE = re.compile(r"不得不|不能不|不可不|不会不|没有不|不是不|并非不")
+_AT_MOST = re.compile(
+    r"(?:\bcan(?:no|['’])t|\bcannot|\bnot|\bno|n['’]t)\b[^.,;]{0,24}?\b(?:more than|over|above|beyond|exceed)\b"
+    r"|\bnot exceed\b|\bno (?:more|later|longer|less) than\b|不(?:能|可以?|得|准|要|许)?(?:超过|超出|高于|多于|低于|少于|晚于)"
+)
+_EN_DENIAL = re.compile(
+    r"\b(?:not|no(?! (?:more|less|fewer|later|earlier) than| problem| matter| longer| doubt)|none|neither|nor|without|avoids?|lacks?"
+    r"|cannot|nothing|nobody|nowhere|unable|free of|except|instead of|rather than)\b|n['’]t\b"
+)
+_ALLERGIC = re.compile(r"过敏|\ballerg|\bintoleran")
+_DIGITS = re.compile(
+    r"(?P<n>\d+(?:[,，]\d{3})+|\d+(?:\.\d+)?)\s*(?P<unit>万亿|亿|千万|百万|万|千|百|k\b|m\b|thousand|million|billion|"
+    r"hundred|%)?"
+)
+_ZH_NUMBER = re.compile(r"[零〇一二两三四五六七八九十百千]{1,9}(?P<unit>万亿|亿|千万|百万|万)?")
+_SCALE = {
+    "百": 1e2, "千": 1e3, "万": 1e4, "百万": 1e6, "千万": 1e7, "亿": 1e8, "万亿": 1e12, "k": 1e3, "m": 1e6,
+    "hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "%": 0.01,
+}  # fmt: skip
+_EN_NUMBERS = {
+    word: float(number)
+    for number, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen"
+        " nineteen".split()
+    )
+} | {"twenty": 20.0, "thirty": 30.0, "forty": 40.0, "fifty": 50.0, "sixty": 60.0, "seventy": 70.0,
+     "eighty": 80.0, "ninety": 90.0, "twice": 2.0, "half": 0.5, "dozen": 12.0}  # fmt: skip
+
+
+def read(text: str, words: Lexicon | None = None) -> Statement:
+    """Take a statement apart."""
+    known = words or lexicon()
+    plain = simplified(folded(text[:READ_LIMIT]))
+    plain = _AT_MOST.sub(" limit ", _ZH_DOUBLE.sub("必须", plain))
+    chinese = any("\u3400" <= character <= "\u9fff" for character in plain)
+    numbers, rest = _numbers(plain)
+    hits: list[Hit] = []
+    left: list[str] = []
+    names: set[str] = set()
+    for run in _runs(stretches(rest)):
+        if isinstance(run, str):
+            _read_chinese(run, known, hits, left)
+        else:
+            _read_words(run, known, hits, left, names, chinese=chinese)
+    names |= _capitalised(text[:READ_LIMIT], known) if not chinese else set()
+    concepts = {
+        hit.concept.id: hit.concept.kind if hit.concept.exclusive else ""
+        for hit in hits
+        if hit.concept.id not in STANCE
+    }
+    stance = frozenset(hit.concept.id for hit in hits if hit.concept.id in STANCE)
+    return Statement(
+        text=plain, chinese=chinese, hits=tuple(hits), concepts=concepts, stance=stance,
+        numbers=frozenset(numbers), names=frozenset(names), words=frozenset(left) - names,
+        denies=_denies(plain, hits), size=len(plain),
+    )  # fmt: skip
+
+
+def _runs(pieces: list[str]) -> Iterator[str | list[str]]:
+    """Yield Chinese runs as strings, and neighbouring words as one list."""
+    words: list[str] = []
+    for piece in pieces:
+        if piece.isascii():
+            words.append(piece)
+            continue
+        if words:
+            yield words
+            words = []
+        yield piece
+    if words:
+        yield words
+
+
+def _read_chinese(run: str, known: Lexicon, hits: list[Hit], left: list[str]) -> None:
+    found = [hit for hit in known.in_chinese(run) if _stands(hit, run)]
+    hits += found
+    position = 0
+    for start, end in [*((hit.start, hit.end) for hit in found), (len(run), len(run))]:
+        for word in rjieba.cut(run[position:start], False) if start > position else ():
+            if word not in _ZH_EMPTY:
+                left.append(word)
+        position = end
+
+
+# One-character forms that are parts of other words more often than words.
+_INSIDE = {
+    "学": "学[习校者生期院位科费]|[大中小同文科数化医哲开]学", "爱": "可爱|爱人|爱情|爱好|爱心", "图": "地图|企图|图书|图片|意图|截图",
+    "能": "功能|可能|性能|能力|能量|智能|技能|只能|才能", "用": "用户|用途|用品|费用|作用|信用|使用者|应用|常用|通用|用餐|专用",
+    "可以": "", "有": "有限|有效|没有|有人|拥有|所有|有点|有时|具有|有关|只有|还有|有趣|有名", "别": "特别|区别|分别|级别|别人|别的|类别|性别|识别|别墅",
+    "开": "开始|开发|开会|公开|离开|展开|开心|开源|开放|打开|分开|开通|开店|开头|开销", "养": "营养|养成|培养|养老|保养", "住": "记住|住院|住宿|忍不住",
+    "车": "车间|停车|堵车|火车|晕车|自行车|车票|骑车|车站", "家": "大家|国家|专家|作家|画家|家具|家庭|人家|回家|商家|家里|家人|管家|厂家|独家|搬家",
+    "短": "短信|短期|短视频|短板", "长": "长期|成长|增长|校长|家长|部长|擅长|长辈|长大|时长|长城|长度|市长|特长|队长|班长|延长|漫长|长假|长沙",
+    "肉": "肌肉", "蛋": "蛋糕|蛋白", "鱼": "", "贵": "贵州|贵姓|宝贵", "热": "热爱|热情|热门|热点", "冷": "冷链|冷静", "诗": "", "得": "", "酒": "酒店|啤酒",
+    "选": "选手|选项|选修|大选", "睡": "", "涨": "", "茶": "奶茶|绿茶", "叫": "", "文": "文件|文化|文学|文艺|语文|论文|作文", "烦": "麻烦", "妈": "姑妈|大妈",
+    "爸": "", "红": "红酒|红包|红烧", "黑": "", "蓝": "", "绿": "", "戒": "戒指", "马": "", "花": "", "烫": "", "冰": "冰岛|冰箱|滑冰|冰激凌", "嫌弃": "",
+    "岁": "", "喝": "", "吃": "小吃|好吃|吃惊", "要点": "", "对象": "面向对象", "先生": "", "标题": "", "习惯": "", "需要": "", "先": "",
+}  # fmt: skip
+
+
+def _stands(hit: Hit, run: str) -> bool:
+    """Whether a short form is a word here, and not part of another: 长 in 成长."""
+    form = run[hit.start : hit.end]
+    longer = _INSIDE.get(form)
+    if not longer:
+        return True
+    around = run[max(0, hit.start - 3) : hit.end + 3]
+    return re.search(longer, around) is None
+
+
+def _read_words(
+    words: list[str], known: Lexicon, hits: list[Hit], left: list[str], names: set[str], *, chinese: bool
+) -> None:
+    found = list(known.in_words(words))
+    hits += found
+    covered = {place for hit in found for place in range(hit.start, hit.end)}
+    for place, word in enumerate(words):
+        stem = _stem(word)
+        if place in covered or word in _EN_EMPTY or stem in _EN_EMPTY:
+            continue
+        if chinese or any(character.isdigit() for character in word):
+            names.add(word)
+        left.append(stem)
+
+
+def _stem(word: str) -> str:
+    plain = singular(word.removesuffix("'s"))
+    for ending, least in (("ing", 6), ("ed", 5), ("ly", 5), ("er", 7)):
+        if plain.endswith(ending) and len(plain) >= least:
+            return plain[: -len(ending)].removesuffix("e")
+    return plain.removesuffix("e") if len(plain) > 4 else plain  # noqa: PLR2004
+
+
+_CAPITAL = re.compile(r"(?<=[\w,;'’)] )[A-Z][\w.+#-]*|\b[A-Z][a-z]*[A-Z][\w]*|\b[A-Z]{2,}\b")
+
+
+def _capitalised(text: str, known: Lexicon) -> set[str]:
+    found = {_stem(folded(word)) for word in _CAPITAL.findall(text) if word not in {"I", "User"}}
+    return {word for word in found if known.forms.get(word) is None and word not in _EN_EMPTY}
+
+
+def _numbers(text: str) -> tuple[set[float], str]:
+    """Return the numbers of a text, and the text without its digits."""
+    numbers: set[float] = set()
+
+    def take(match: re.Match[str]) -> str:
+        value = float(match["n"].replace(",", "").replace("，", ""))
+        numbers.add(round(value * _SCALE.get(match["unit"] or "", 1.0), 4))
+        return " "
+
+    # A number inside a name ("vue3", "gpt-4o") or a month ("3月") belongs to it.
+    rest = re.sub(r"(?<![a-z\d._-])" + _DIGITS.pattern + r"(?![a-z\d_]|月(?!前|后))", take, text)
+    for match in _ZH_NUMBER.finditer(rest):
+        value = _chinese_number(match[0].removesuffix(match["unit"] or ""))
+        if value is not None and not (match[0] in {"一", "两"} and not match["unit"]):
+            numbers.add(value * _SCALE.get(match["unit"] or "", 1.0))
+            if len(match[0]) > 1:
+                rest = rest.replace(match[0], " ")
+    for word in re.findall(r"[a-z]+", rest):
+        if word in _EN_NUMBERS and word != "one":
+            numbers.add(_EN_NUMBERS[word])
+        elif word in {"thousand", "million", "hundred"} and numbers:
+            last = max(numbers)
+            numbers.discard(last)
+            numbers.add(last * _SCALE[word])
+    return numbers, rest
+
+
+_DIGIT = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0}
+
+
+def _chinese_number(text: str) -> float | None:
+    """Read a Chinese number under ten thousand.
+
+    >>> _chinese_number("二十五"), _chinese_number("三百零二")
+    (25.0, 302.0)
+    """
+    total, digit = 0, 0
+    for character in text:
+        if character in _DIGIT:
+            digit = _DIGIT[character]
+        else:
+            total += (digit or 1) * {"十": 10, "百": 100, "千": 1000}[character]
+            digit = 0
+    return float(total + digit) if text else None
+
+
+def _denies(plain: str, hits: list[Hit]) -> bool:
+    """Whether the statement denies what it names; two denials cancel out."""
+    if _ALLERGIC.search(plain):
+        return False  # "can't eat peanuts, is allergic" affirms the allergy
+    text = plain
+    against = [hit for hit in hits if hit.concept.id in AGAINST]
+    if against:
+        # 不要 and "no longer" are one denial each, not two.
+        for form in _against_forms():
+            text = text.replace(form, " ")
+    marks = len(_ZH_DENIAL.findall(text)) + len(_EN_DENIAL.findall(text))
+    return bool((bool(against) + min(marks, 1)) % 2)
+
+
+@cache
+def _against_forms() -> tuple[str, ...]:
+    forms = [form for form, concept in lexicon().forms.items() if concept.id in AGAINST]
+    return tuple(sorted((form for form in forms if len(form) > 1), key=len, reverse=True))

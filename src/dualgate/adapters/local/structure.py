@@ -1,0 +1,201 @@
+"""Reads the slot and the value out of a plain sentence, where extraction left them open [C1].
+
+Rules of this file:
+- It fills what is missing and never overrides: an attribute the extractor gave stays as it is.
+- Which slots there are, what they hold and how many values, stands in lexicon/slots.toml. Better
+  no slot than a wrong one, since a shared slot lets a newer value replace an older one.
+- Values are stored in one canonical form where the lexicon knows them: 简短 and "brief" are the
+  same value "concise".
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from importlib.resources import files
+
+from dualgate.adapters.local.concepts import Hit, lexicon, simplified
+from dualgate.adapters.local.statements import Statement, read
+from dualgate.domain.items import Candidate, folded
+from dualgate.domain.types import Cardinality, ItemType, Polarity
+
+CACHE_SIZE = 4_096
+
+# Attributes other extractors use for what may have many values side by side.
+KNOWN_MANY = frozenset(
+    "allergy book child colleague contact dislike family food friend goal habit health hobby interest language"
+    " like music pet place relative skill sport tag tool topic medication relatives colleagues skills tools"
+    " hobbies allergies pets languages interests friends goals habits event task todo visited".split()
+)
+QUALIFYING = frozenset({"length", "tone", "frequency"})
+DEGREES = frozenset({"mild", "severe", "fluent", "beginner", "manual", "automatic", "hot", "cold"})
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """What could be read out of a sentence."""
+
+    attribute: str
+    value: str
+    polarity: Polarity
+    qualifiers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slot:
+    """One row of slots.toml."""
+
+    attribute: str
+    many: bool = False
+    kinds: frozenset[str] = frozenset()
+    only: frozenset[str] = frozenset()
+    about: re.Pattern[str] | None = None
+    unless: re.Pattern[str] | None = None
+    capture: tuple[re.Pattern[str], ...] = field(default=())
+
+
+_TARGET = re.compile(r"到了?|成了?|改用|改为|换|\bto\b|\binto\b|而是|\bnow\b|\bnot\b.*\bbut\b", re.IGNORECASE)
+
+
+class LexiconStructurer:
+    """Fills attribute, value, qualifiers and polarity from a lexicon of common slots."""
+
+    def __init__(self) -> None:
+        self._slots = _slots()
+        self._cardinality = {slot.attribute: slot.many for slot in self._slots}
+        self._read = lru_cache(maxsize=CACHE_SIZE)(self._structure)
+
+    @property
+    def many_valued(self) -> frozenset[str]:
+        """The attributes that hold several values at once, folded."""
+        return KNOWN_MANY | {slot.attribute for slot in self._slots if slot.many}
+
+    def complete(self, candidate: Candidate) -> Candidate:
+        """Return the candidate with what could be read out of its content; never overrides."""
+        if candidate.attribute and candidate.value:
+            return candidate
+        found = self.read(candidate.content)
+        if found is None or (
+            candidate.attribute and folded(candidate.attribute) != folded(found.attribute)
+        ):
+            return candidate
+        untouched = candidate.polarity is Polarity.POSITIVE and candidate.value is None
+        return replace(
+            candidate,
+            attribute=candidate.attribute or found.attribute,
+            value=candidate.value or found.value,
+            qualifiers=candidate.qualifiers or found.qualifiers,
+            polarity=found.polarity if untouched else candidate.polarity,
+        )
+
+    def read(self, content: str) -> Structure | None:
+        """Return the structure of a plain sentence; None where the lexicon has no slot for it."""
+        return self._read(content)
+
+    def cardinality_of(
+        self, attribute: str, item_type: ItemType | str | None = None
+    ) -> Cardinality:
+        """Return how many values a slot may hold; a slot nobody listed holds one."""
+        name = folded(attribute)
+        if name in self.many_valued:
+            return Cardinality.MANY
+        if name not in self._cardinality and item_type in {ItemType.EVENT, ItemType.COMMITMENT}:
+            return Cardinality.MANY  # events and promises pile up, they do not replace each other
+        return Cardinality.ONE
+
+    def canonical(self, attribute: str, value: str) -> str:
+        """Return the value in the form in which equal values are equal.
+
+        >>> LexiconStructurer().canonical("reply_length", "简短")
+        'concise'
+        """
+        concept = lexicon().named(value)
+        if concept is not None:
+            return concept.id
+        numbers = read(value).numbers
+        if numbers and folded(attribute) in {"age", "budget", "children"}:
+            return f"{max(numbers):g}"
+        return simplified(folded(value))
+
+    def same_value(self, attribute: str, one: str, other: str) -> bool:
+        """Whether two values of a slot mean the same."""
+        return self.canonical(attribute, one) == self.canonical(attribute, other)
+
+    def _structure(self, content: str) -> Structure | None:
+        text = simplified(content.strip().rstrip("。.!！"))
+        statement = read(text)
+        for slot in self._slots:
+            if slot.unless is not None and slot.unless.search(text):
+                continue
+            value, near = _captured(slot, text) if slot.capture else _conceptual(slot, text, statement)
+            if value is None:
+                continue
+            return Structure(
+                attribute=slot.attribute,
+                value=self.canonical(slot.attribute, value),
+                polarity=Polarity.NEGATIVE if statement.denies else Polarity.POSITIVE,
+                qualifiers=_qualifiers(statement, near, self.canonical(slot.attribute, value)),
+            )
+        return None
+
+
+def _captured(slot: Slot, text: str) -> tuple[str | None, Hit | None]:
+    for pattern in slot.capture:
+        match = pattern.search(text)
+        if match is not None and match["value"].strip():
+            return match["value"].strip(), None
+    return None, None
+
+
+def _conceptual(slot: Slot, text: str, statement: Statement) -> tuple[str | None, Hit | None]:
+    """Return the one concept of the slot's kinds; after "to" and the like, the last one."""
+    hits = [hit for hit in statement.hits if hit.concept.kind in slot.kinds]
+    if slot.only:
+        hits = [hit for hit in hits if hit.concept.id in slot.only]
+    if not hits or (slot.about is not None and not slot.about.search(text)):
+        return None, None
+    names = {hit.concept.id for hit in hits}
+    if len(names) == 1 or (_TARGET.search(text) and len(names) == 2):  # noqa: PLR2004
+        return hits[-1].concept.id, hits[-1]
+    return None, None
+
+
+def _qualifiers(statement: Statement, near: Hit | None, value: str) -> tuple[str, ...]:
+    """Return the modifiers that narrow the value: "short" in "short code examples"."""
+    wanted = QUALIFYING if near is not None and near.concept.kind == "format" else frozenset()
+    found = [
+        hit.concept.id
+        for hit in statement.hits
+        if (hit.concept.kind in wanted or hit.concept.id in DEGREES) and hit.concept.id != value
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+@lru_cache(maxsize=1)
+def _slots() -> tuple[Slot, ...]:
+    source = files(__package__).joinpath("lexicon/slots.toml").read_text("utf-8")
+    return tuple(_slot(row) for row in tomllib.loads(source)["slot"])
+
+
+def _slot(row: dict[str, object]) -> Slot:
+    def compiled(name: str) -> re.Pattern[str] | None:
+        given = row.get(name)
+        return re.compile(given, re.IGNORECASE) if isinstance(given, str) else None
+
+    capture = row.get("capture", ())
+    return Slot(
+        attribute=str(row["attribute"]),
+        many=bool(row.get("many", False)),
+        kinds=frozenset(_strings(row.get("kinds", ()))),
+        only=frozenset(_strings(row.get("only", ()))),
+        about=compiled("about"),
+        unless=compiled("unless"),
+        capture=tuple(re.compile(each, re.IGNORECASE) for each in _strings(capture)),
+    )
+
+
+def _strings(given: object) -> Iterable[str]:
+    return [str(each) for each in given] if isinstance(given, list | tuple) else []
