@@ -184,6 +184,8 @@ class Maker:
     def decorate(self, case: Case) -> Case:
         """Add openers, asks and tails, and wear the surface down as typing does."""
         chance, turn = self.chance, case.turn
+        if case.history:  # an answer is short: nobody decorates it
+            return replace(case, turn=turn + chance.choice(("", "", "", "哈", "～", "。", "！", "👌")))
         if chance.random() < 0.25:
             turn = chance.choice(OPENERS) + turn
         roll = chance.random()

@@ -136,7 +136,7 @@ def third_person(quote: str, item_type: str) -> str:
     text = quote.strip(" ，。！!,.；;、～~")
     text = re.sub(r"[哈啊呀哦啦嘛喔噢]+$", "", text)
     text = re.sub(r"^(我们|咱们)", "用户团队", text)
-    text = re.sub(rf"^(?:我|俺)(?={KIN})", "用户的", text)
+    text = re.sub(rf"(?:我|俺)(?=(?:{KIN}))", "用户的", text)
     text = re.sub(r"^(?:我|俺|本人)", "用户", text)
     text = text.replace("我们", "用户团队").replace("我", "用户")
     if "用户" in text:
