@@ -72,6 +72,28 @@ class ArchiveContract:
         assert seen.archive_count == 2
         assert {item.id for item in seen.archive_tail} == {"a000", "a002"}
 
+    async def test_a_unit_sees_the_tail_with_its_own_plans(
+        self, open_backend: OpenBackend
+    ) -> None:
+        backend = await open_backend(archive_capacity=40)
+        await write(backend, a_plan(*_archived(14)))
+        async with backend.store.begin("ann") as unit:
+            await unit.touch(OwnTime(1, MONDAY + DAY))
+        async with backend.store.begin("ann") as unit:
+            await unit.apply(
+                a_plan(
+                    an_item(id="a012", status=Status.CONFIRMED, was_confirmed=True),
+                    an_item(id="new", status=Status.ARCHIVED, was_confirmed=True, score=0.001),
+                    purged=("a003",),
+                )
+            )
+            inside = (await unit.snapshot()).archive_tail
+        after = (await backend.store.snapshot("ann")).archive_tail
+
+        unconfirmed = [f"a{n:03d}" for n in range(10) if n != 3]
+        assert [item.id for item in inside] == [*unconfirmed, "a010", "a011", "a013", "new"]
+        assert after == inside
+
 
 def _archived(count: int) -> list[MemoryItem]:
     return [

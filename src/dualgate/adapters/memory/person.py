@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 from dualgate.adapters.memory.vectors import VectorRows
 from dualgate.adapters.memory.words import WordIndex, searched_text
@@ -25,6 +25,8 @@ from dualgate.pipeline.ports import Session, StoredTurn, Use, Vector
 
 TAIL = 64  # how many of the first to leave are shown, and how near to full is "nearly full"
 DECAY_RATE = 0.03  # λ of [D1]
+
+Rank: TypeAlias = tuple[bool, bool, float, str]  # as `leaving_rank` gives it; ends in the id
 
 
 @dataclass(slots=True, kw_only=True)
@@ -74,7 +76,8 @@ class Person:
     items: dict[str, MemoryItem] = field(default_factory=dict)
     active: dict[str, MemoryItem] = field(default_factory=dict)  # hot and frozen
     archive: dict[str, MemoryItem] = field(default_factory=dict)
-    strengths: dict[str, float] = field(default_factory=dict)  # of the archive
+    ranks: dict[str, Rank] = field(default_factory=dict)  # of the archive, if none is expired
+    expiring: set[str] = field(default_factory=set)  # of the archive: those with a time limit
     slots: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     rows: VectorRows = field(default_factory=VectorRows)
     words: WordIndex = field(default_factory=WordIndex)
@@ -122,12 +125,15 @@ class Person:
         self.items[item.id] = item
         self.active.pop(item.id, None)
         self.archive.pop(item.id, None)
-        self.strengths.pop(item.id, None)
+        self.ranks.pop(item.id, None)
+        self.expiring.discard(item.id)
         if item.status in ACTIVE:
             self.active[item.id] = item
         elif item.status is Status.ARCHIVED:
             self.archive[item.id] = item
-            self.strengths[item.id] = _strength(item)
+            self.ranks[item.id] = _rank(item, None)
+            if item.expires_at is not None:
+                self.expiring.add(item.id)
         if known is None or slot_of(known) != slot_of(item):
             self._enter_slot(known, item)
         if item.status not in LIVE:
@@ -135,15 +141,20 @@ class Person:
         elif known is None or known.status not in LIVE or _text_differs(known, item):
             self.words.put(item.id, searched_text(item))
 
-    def tail(self, archive: dict[str, MemoryItem], now: datetime | None) -> tuple[MemoryItem, ...]:
-        """Return those who leave this archive first, worst first [A7]."""
+    def tail(
+        self, archive: dict[str, MemoryItem], changed: Iterable[str], now: datetime | None
+    ) -> tuple[MemoryItem, ...]:
+        """Return those who leave this archive first, worst first [A7].
 
-        def rank(item: MemoryItem) -> tuple[bool, bool, float, str]:
-            kept = self.strengths.get(item.id) if self.archive.get(item.id) is item else None
-            expired = now is not None and is_expired(item, now)
-            return leaving_rank(item, _strength(item) if kept is None else kept, expired=expired)
-
-        return tuple(heapq.nsmallest(TAIL, archive.values(), key=rank))
+        The archive may differ from the one kept in the `changed` ids.
+        """
+        ranks = dict(self.ranks)
+        anew = set(changed)
+        for item_id in anew:
+            ranks.pop(item_id, None)
+        for item_id in (anew | self.expiring) & archive.keys():
+            ranks[item_id] = _rank(archive[item_id], now)
+        return tuple(archive[rank[-1]] for rank in heapq.nsmallest(TAIL, ranks.values()))
 
     def forget_notes(self, session_id: str) -> None:
         """Drop the working memory of a session, of every task [L2]."""
@@ -189,7 +200,8 @@ class Person:
             self._leave_slot(known)
         self.active.pop(item_id, None)
         self.archive.pop(item_id, None)
-        self.strengths.pop(item_id, None)
+        self.ranks.pop(item_id, None)
+        self.expiring.discard(item_id)
         self.signals.pop(item_id, None)
         self.uses.pop(item_id, None)
         self.rows.drop(item_id)
@@ -204,6 +216,11 @@ class Person:
 def slot_of(item: MemoryItem) -> tuple[str, str] | None:
     """Return the item's slot as it is compared; None if it has none."""
     return None if item.attribute is None else (folded(item.subject), folded(item.attribute))
+
+
+def _rank(item: MemoryItem, now: datetime | None) -> Rank:
+    expired = now is not None and is_expired(item, now)
+    return leaving_rank(item, _strength(item), expired=expired)
 
 
 def _strength(item: MemoryItem) -> float:

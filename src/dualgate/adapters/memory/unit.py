@@ -241,6 +241,7 @@ def snapshot_of(user_id: str, person: Person, changes: Changes, capacity: int) -
     pendings = [p for p in (kept | changes.pendings).values() if p.state is PendingState.OPEN]
     settings = person.settings | changes.settings
     own_time = changes.own_time or person.own_time
+    changed = (*changes.items, *changes.purged)
     nearly_full = len(archive) >= capacity - TAIL
     return Snapshot(
         user_id=user_id,
@@ -249,7 +250,7 @@ def snapshot_of(user_id: str, person: Person, changes: Changes, capacity: int) -
         frozen={i: item for i, item in active.items() if item.status is Status.FROZEN},
         pendings=tuple(sorted(pendings, key=lambda p: (p.opened_at, p.id))),
         archive_count=len(archive),
-        archive_tail=person.tail(archive, own_time.active_at) if nearly_full else (),
+        archive_tail=person.tail(archive, changed, own_time.active_at) if nearly_full else (),
         own_time=own_time,
         **settings,
     )
