@@ -130,9 +130,8 @@ async def recall(
     ranked = _ranked(request, snapshot, harvested, fits, policy, chosen)
     hits = await _with_rivals(source, request, harvested, ranked)
     items = [hit.item for hit in hits]
-    spoken = lang or language_of(
-        [i.content for i in items], language_of([request.query.text])
-    )
+    # Whoever asks is read to in the language of the question; a bare name tells none.
+    spoken = lang or language_of([request.query.text], language_of(i.content for i in items))
     text = render_found(items, spoken, tokens, policy.found_tokens)
     found = Found(hits=tuple(hits), on_topic=on_topic, text=text)
     if request.as_of is not None:
@@ -155,28 +154,20 @@ async def _harvest(
 ) -> Harvest:
     if request.as_of is None:
         return await harvest(source, snapshot, request.query, recipe, request.wanted())
-    return await harvest_as_of(
-        source, request.query, recipe, request.as_of, request.wanted()
-    )
+    return await harvest_as_of(source, request.query, recipe, request.as_of, request.wanted())
 
 
-def _gate(
-    query: Query, harvested: Harvest, gate: TopicGate
-) -> tuple[dict[str, Fit], bool]:
+def _gate(query: Query, harvested: Harvest, gate: TopicGate) -> tuple[dict[str, Fit], bool]:
     """Return the fits of what may be shown, and whether the memory knows the subject [R3]."""
     fits = {
-        item_id: fit(
-            query, item, harvested.cosines.get(item_id, 0.0), gate, harvested.to_subject
-        )
+        item_id: fit(query, item, harvested.cosines.get(item_id, 0.0), gate, harvested.to_subject)
         for item_id, item in harvested.items.items()
     }
     answering = {i: one for i, one in fits.items() if answers(query, one, gate)}
     if answering:
         return answering, True
     beside = {
-        i: one
-        for i, one in fits.items()
-        if accompanies(query, harvested.items[i], one, gate)
+        i: one for i, one in fits.items() if accompanies(query, harvested.items[i], one, gate)
     }
     return beside, False
 
@@ -208,9 +199,7 @@ def _ranked(
             Path.SEMANTIC: min(1.0, max(0.0, one.cosine) / recipe.gate.full_cosine),
             Path.ENTITY: (1 - WORDS_SHARE) * one.overlap + WORDS_SHARE * worded,
             Path.RECENCY: kept[item_id] / strongest,
-            Path.TYPE: float(
-                harvested.items[item_id].item_type in request.query.intents
-            ),
+            Path.TYPE: float(harvested.items[item_id].item_type in request.query.intents),
         }
     return fuse(opinions, recipe.weights)
 
@@ -244,10 +233,7 @@ async def _with_rivals(
         for member in pair[:room]:
             known = by_id.get(member.id)
             # A rival that does not fit by itself is there for the conflict, not for its fit.
-            paths = {
-                path.value: value
-                for path, value in (known.paths if known else {}).items()
-            }
+            paths = {path.value: value for path, value in (known.paths if known else {}).items()}
             hits.append(Hit(member, known.relevance if known else 0.0, paths))
             shown.add(member.id)
     return hits
@@ -255,9 +241,7 @@ async def _with_rivals(
 
 def _limit(limit: object, most: int) -> int:
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= most:
-        raise InvalidInputError(
-            "limit", f"must be a whole number from 1 to {most}", limit
-        )
+        raise InvalidInputError("limit", f"must be a whole number from 1 to {most}", limit)
     return limit
 
 
