@@ -69,9 +69,11 @@ def line_faults(line: dict[str, Any]) -> list[str]:
         faults.append("the turn is empty")
     if datetime.fromisoformat(line["at"]).tzinfo is None:
         faults.append(f"at has no offset: {line['at']}")
-    for said in line["history"]:
-        if said.keys() != {"role", "content"} or said["role"] not in {"user", "assistant"}:
-            faults.append(f"history entry is not role and content: {said}")
+    faults.extend(
+        f"history entry is not role and content: {said}"
+        for said in line["history"]
+        if said.keys() != {"role", "content"} or said["role"] not in {"user", "assistant"}
+    )
     for span in line["spans"]:
         faults.extend(span_faults(span, line["turn"]))
     return faults + overlaps(line)

@@ -24,22 +24,30 @@ def next_day_of_month(number: int, today: date) -> date:
     return day
 
 
+def weekday(name: str, today: date, past: bool) -> date:
+    """Find the nearest such weekday before or after today, never today."""
+    ahead = DAYS.index(name) - today.weekday()
+    if past:
+        return today - timedelta(days=(-ahead - 1) % 7 + 1)
+    return today + timedelta(days=(ahead - 1) % 7 + 1)
+
+
 def resolve(code: str, today: date) -> date:
     """Turn a code into a day; an unknown code is a ValueError."""
     if code[0] in "+-":
         return today + timedelta(days=int(code))
-    if code in DAYS:
-        return today + timedelta(days=(DAYS.index(code) - today.weekday() - 1) % 7 + 1)
-    if code[0] == "l" and code[1:] in DAYS:
-        return today - timedelta(days=(today.weekday() - DAYS.index(code[1:]) - 1) % 7 + 1)
+    if code.removeprefix("l") in DAYS:
+        return weekday(code.removeprefix("l"), today, past=code.startswith("l"))
     if code[0] == "m":
         return next_day_of_month(int(code[1:]), today)
-    past = code.startswith("p")
     if len(code.removeprefix("p")) == 5:
-        day = date.fromisoformat(f"{today.year}-{code.removeprefix('p')}")
-        if past and day > today:
-            return day.replace(year=day.year - 1)
-        if not past and day < today:
-            return day.replace(year=day.year + 1)
-        return day
+        return anniversary(code.removeprefix("p"), today, past=code.startswith("p"))
     return date.fromisoformat(code)
+
+
+def anniversary(month_day: str, today: date, past: bool) -> date:
+    """Find the nearest such date on the wanted side of today; today itself counts."""
+    day = date.fromisoformat(f"{today.year}-{month_day}")
+    if past:
+        return day.replace(year=day.year - 1) if day > today else day
+    return day.replace(year=day.year + 1) if day < today else day

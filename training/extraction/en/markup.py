@@ -138,6 +138,7 @@ def span_record(quote: str, mark: Mark, at: datetime) -> dict[str, Any]:
     """Give one marked piece the shape of the training files."""
     day = resolve(mark.when, at.date()) if mark.when else None
     content = mark.content.replace("{D}", in_words(day)) if day else mark.content
+    content = content[0].upper() + content[1:]
     return {
         "quote": quote,
         "scope": mark.scope,
