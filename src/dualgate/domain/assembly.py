@@ -74,9 +74,7 @@ class ContextLimits:
             "recalled_items",
         )
         found = [
-            f"limits.{name} must not be negative"
-            for name in sizes
-            if getattr(self, name) < 0
+            f"limits.{name} must not be negative" for name in sizes if getattr(self, name) < 0
         ]
         if self.total <= 0:
             found.append("limits: one section must have tokens")
@@ -162,9 +160,7 @@ def core_order(frozen: Iterable[MemoryItem], score: Score) -> list[MemoryItem]:
     return sorted(frozen, key=place)
 
 
-def best_scored(
-    items: Iterable[MemoryItem], score: Score, limit: int
-) -> list[MemoryItem]:
+def best_scored(items: Iterable[MemoryItem], score: Score, limit: int) -> list[MemoryItem]:
     """Return the best-scored items, best first."""
     return sorted(items, key=lambda item: (-score(item), item.id))[:limit]
 

@@ -9,9 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-RANK_CONSTANT = (
-    60  # Cormack et al. 2009: dampens the difference between first and second
-)
+RANK_CONSTANT = 60  # Cormack et al. 2009: dampens the difference between first and second
 
 
 class Path(StrEnum):
@@ -39,11 +37,7 @@ class PathWeights:
 
     def problems(self, name: str = "weights") -> list[str]:
         """Return what is wrong with these numbers."""
-        found = [
-            f"{name}.{path} must not be negative"
-            for path in Path
-            if not self.of(path) >= 0
-        ]
+        found = [f"{name}.{path} must not be negative" for path in Path if not self.of(path) >= 0]
         if not self.semantic + self.entity > 0:
             # Recency and type alone never make a hit, so nothing could ever be found.
             found.append(f"{name}: semantic or entity must be positive")
@@ -59,9 +53,7 @@ class Fused:
     paths: Mapping[Path, float]
 
 
-def fuse(
-    opinions: Mapping[str, Mapping[Path, float]], weights: PathWeights
-) -> list[Fused]:
+def fuse(opinions: Mapping[str, Mapping[Path, float]], weights: PathWeights) -> list[Fused]:
     """Return items by weighted mean of their paths (0-1 each), best first; a missing path is 0.
 
     >>> [f.item_id for f in fuse({"a": {Path.TYPE: 1}, "b": {Path.SEMANTIC: 1}}, PathWeights())]
@@ -77,9 +69,7 @@ def fuse(
         for item_id, paths in opinions.items()
     ]
     # Ties go by meaning, then by id, so that two stores give the same order.
-    return sorted(
-        fused, key=lambda f: (-f.relevance, -f.paths[Path.SEMANTIC], f.item_id)
-    )
+    return sorted(fused, key=lambda f: (-f.relevance, -f.paths[Path.SEMANTIC], f.item_id))
 
 
 def reciprocal_ranks(

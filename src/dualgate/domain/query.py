@@ -13,10 +13,9 @@ from functools import lru_cache
 from dualgate.domain.items import folded
 from dualgate.domain.types import ItemType
 
-QUERY_LIMIT = (
-    1_000  # characters; beyond that one vector is close to nothing that was said
-)
+QUERY_LIMIT = 1_000  # characters; beyond that one vector is close to nothing that was said
 OPENING_LIMIT = 300  # characters of a first sentence
+COURTESY_LIMIT = 60  # characters; nobody is polite for longer, and the scan stays short
 
 _SENTENCE_ENDS = re.compile(r"(?<=[。！？!?\n])|(?<=[.])(?=\s)")
 _HAS_WORDS = re.compile(r"\w")
@@ -24,8 +23,9 @@ _HAS_WORDS = re.compile(r"\w")
 # A whole turn made of these says nothing to remember by.
 _COURTESY = re.compile(
     r"(?:"
-    r"谢谢(?:你|您|啦|了)?|多谢|感谢(?:你|您)?|辛苦(?:你|您)?了?|你好|您好|早上?好|早安|下午好|晚上好|晚安|"
-    r"在吗|在不在|再见|拜拜|回见|好(?:的|吧|呀|啊|嘞|了)?|行(?:吧)?|可以(?:的)?|没问题|没事(?:了)?|嗯+|哦+|"
+    r"谢谢(?:你|您|啦|了)?|多谢|感谢(?:你|您)?|辛苦(?:你|您)?了?|你好|您好|"
+    r"早上?好|早安|下午好|晚上好|晚安|在吗|在不在|再见|拜拜|回见|好(?:的|吧|呀|啊|嘞|了)?|行(?:吧)?|"
+    r"可以(?:的)?|没问题|没事(?:了)?|嗯+|哦+|"
     r"哈+|呵+|啊+|收到|明白(?:了)?|知道了|懂了|太(?:棒|好)了?|不错|真棒|厉害|对(?:的)?|是的|继续|随便聊聊|"
     r"thanks?|you|thx|ty|so much|a lot|very much|many|again|hi|hello|hey|yo|there|all|"
     r"good (?:morning|afternoon|evening|night|day)|bye(?:-?bye)?|goodbye|see you|later|ok(?:ay)?|k|"
@@ -42,14 +42,10 @@ _DATIVE_EN = re.compile(
     r"\b(tell|help|show|give|teach|let|get|find|send|write|make|walk|explain to) (?:me|us)\b",
     re.IGNORECASE,
 )
-_GENERIC_EN = re.compile(
-    r"^\s*how (?:do|can|should|would|could) (?:i|we)\b", re.IGNORECASE
-)
+_GENERIC_EN = re.compile(r"^\s*how (?:do|can|should|would|could) (?:i|we)\b", re.IGNORECASE)
 _MY_EN = re.compile(r"\b(?:my|our|mine|ours|usually|normally)\b", re.IGNORECASE)
 _FIRST_ZH = re.compile(r"[我俺咱]")
-_FIRST_EN = re.compile(
-    r"\b(?:i|me|my|mine|myself|we|us|our|ours|ourselves)\b", re.IGNORECASE
-)
+_FIRST_EN = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours|ourselves)\b", re.IGNORECASE)
 _SHARED_PAST = re.compile(
     r"上次|上回|之前|以前|还记得|记不记得|说过|提过|聊过|答应|"
     r"\b(?:last time|previously|earlier|remember|you (?:said|told|promised)|did you say|again\?)",
@@ -102,8 +98,8 @@ _INTENTS: tuple[tuple[ItemType, re.Pattern[str]], ...] = tuple(
             ItemType.IDENTITY,
             (
                 r"我叫|名字|我是谁|职业|做什么工作|干什么的|多大|几岁|生日|住在|专业|家里|"
-                r"\b(?:who am i|names?|for a living|jobs?|how old|birthday|born|where do i live|spouse|"
-                r"kids?|pets?)\b"
+                r"\b(?:who am i|names?|for a living|jobs?|how old|birthday|born|where do i live|"
+                r"spouse|kids?|pets?)\b"
             ),
         ),
         (
@@ -187,7 +183,7 @@ def is_courtesy(text: str) -> bool:
     >>> is_courtesy("好的，谢谢你"), is_courtesy("好的数据库是什么")
     (True, False)
     """
-    if len(text) > 60:  # long courtesy does not exist; keeps the scan short
+    if len(text) > COURTESY_LIMIT:
         return not _HAS_WORDS.search(text)
     plain = folded(text)
     at = _skip(plain, 0)
@@ -205,9 +201,7 @@ def without_dative(text: str) -> str:
     >>> without_dative("Tell me a joke"), without_dative("帮我写诗")
     ('Tell a joke', '帮写诗')
     """
-    text = _DATIVE_ZH.sub(
-        lambda match: match.group(0)[: match.group(0).index("我")], text
-    )
+    text = _DATIVE_ZH.sub(lambda match: match.group(0)[: match.group(0).index("我")], text)
     text = _DATIVE_EN.sub(r"\1", text)
     if _GENERIC_EN.match(text) and not _MY_EN.search(text):
         # "How do I change a tyre" asks how one does it.
@@ -223,9 +217,7 @@ def to_subject(text: str) -> str:
     ("What is the user's name?", '我们用什么数据库')
     """
     parts = _WE_ZH.split(text)
-    text = "".join(
-        p if _WE_ZH.fullmatch(p) else _FIRST_ZH.sub("用户", p) for p in parts
-    )
+    text = "".join(p if _WE_ZH.fullmatch(p) else _FIRST_ZH.sub("用户", p) for p in parts)
     for pattern, put in _REWRITES_EN:
         text = pattern.sub(put, text)
     return text

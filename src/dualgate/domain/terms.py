@@ -15,22 +15,9 @@ from dualgate.domain.items import MemoryItem, folded
 
 # Subjects that mean the user himself or the work shared with him, in zh and en.
 OWN_SUBJECTS = frozenset(
-    (
-        "",
-        "user",
-        "the user",
-        "me",
-        "用户",
-        "project",
-        "项目",
-        "team",
-        "团队",
-        "we",
-        "我们",
-    )
-    + ("assistant", "助手")
+    {"", "user", "the user", "me", "用户", "project", "项目", "team", "团队", "we", "我们"}
+    | {"assistant", "助手"}
 )
-
 NAME_WEIGHT = 3.0  # a name says more than three ordinary words
 BIGRAM_WEIGHT = 0.5  # a Chinese word is about two bigrams
 NAME_ALONE = 0.6  # a shared name is enough, however long the question around it
@@ -53,9 +40,7 @@ _STOP_EN = re.compile(
     r"make|again|now|today|yes|ok|s|t|m|re|ve|ll|d"
 )
 
-plain = lru_cache(maxsize=1_024)(
-    folded
-)  # the same few texts and subjects, item after item
+plain = lru_cache(maxsize=1_024)(folded)  # the same few texts and subjects, item after item
 
 
 def names_subject(text: str, subject: str) -> bool:
@@ -123,7 +108,7 @@ def _weight(word: str, start: int, text: str, *, among_chinese: bool) -> float:
     if word[0].isdigit():
         # "3" is everywhere; a year, a price or a part number is not.
         digits = sum(c.isdigit() for c in word)
-        return NAME_WEIGHT if digits >= 4 else 1.0 if digits >= 2 else 0.25
+        return {1: 0.25, 2: 1.0, 3: 1.0}.get(digits, NAME_WEIGHT)
     if any(c.isdigit() for c in word) or any(c.isupper() for c in word[1:]):
         return NAME_WEIGHT
     if among_chinese and len(word) > 1:
@@ -135,9 +120,7 @@ def _weight(word: str, start: int, text: str, *, among_chinese: bool) -> float:
 @lru_cache(maxsize=16_384)
 def _names_of(entities: tuple[str, ...]) -> frozenset[str]:
     plain = (folded(entity) for entity in entities)
-    return frozenset(
-        name for name in plain if len(name) > 1 and name not in OWN_SUBJECTS
-    )
+    return frozenset(name for name in plain if len(name) > 1 and name not in OWN_SUBJECTS)
 
 
 def _entities(item: MemoryItem) -> frozenset[str]:
@@ -154,9 +137,7 @@ def _contains(text: str, name: str) -> bool:
     while at >= 0:
         before = text[at - 1] if at else " "
         after = text[at + len(name)] if at + len(name) < len(text) else " "
-        if not (
-            before.isascii() and before.isalnum() or after.isascii() and after.isalnum()
-        ):
+        if not any(c.isascii() and c.isalnum() for c in (before, after)):
             return True
         at = text.find(name, at + 1)
     return False

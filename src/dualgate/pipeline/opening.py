@@ -72,7 +72,7 @@ class Topic:
     fitting: Mapping[str, MemoryItem]
 
 
-async def open_session(  # the public arguments of spec §8
+async def open_session(  # noqa: PLR0913 - the arguments of spec §8
     store: Store,
     embedder: Embedder,
     tokens: TokenCounter,
@@ -108,9 +108,7 @@ async def open_session(  # the public arguments of spec §8
         now,
         _NewCore(tokens, score, wanted, budgets.core, lang, opening),
     )
-    core = await _core(
-        source, snapshot, session, tokens, min(budgets.core, budgets.total)
-    )
+    core = await _core(source, snapshot, session, tokens, min(budgets.core, budgets.total))
     if core is None:
         return ContextBlock(), []
     topic = None
@@ -129,9 +127,7 @@ async def open_session(  # the public arguments of spec §8
     if not (block.core or block.active or block.recalled):
         return ContextBlock(left_out=block.left_out), []
     shown = (*block.core, *block.active, *block.recalled)
-    return block, [
-        Use(item_id=i.id, at=now, hit=False, session_id=session_id) for i in shown
-    ]
+    return block, [Use(item_id=i.id, at=now, hit=False, session_id=session_id) for i in shown]
 
 
 # --- the core -----------------------------------------------------------------------------------
@@ -232,9 +228,7 @@ async def _topic(
     found = await harvest(source, snapshot, query, recipe, wanted)
     fits: dict[str, Fit] = {}
     for item_id, item in found.items.items():
-        one = fit(
-            query, item, found.cosines.get(item_id, 0.0), recipe.gate, found.to_subject
-        )
+        one = fit(query, item, found.cosines.get(item_id, 0.0), recipe.gate, found.to_subject)
         if answers(query, one, recipe.gate):
             fits[item_id] = one
     opinions = {
@@ -279,22 +273,16 @@ async def _sections(
     taken |= {item.id for item in in_active}
     called = _recalled(topic, shape.limits.recalled_items, taken)
     called = await _with_rivals(source, snapshot, called, taken, shape.wanted)
-    room = min(
-        shape.budgets.recalled, shape.budgets.total - core.tokens - active_fill.spent
-    )
+    room = min(shape.budgets.recalled, shape.budgets.total - core.tokens - active_fill.spent)
     recalled_text, recalled_fill = fill_section(
         entries_of(called, shape.lang), room, shape.lang, shape.tokens, "recalled"
     )
-    in_recalled = [
-        item for entry in arranged(recalled_fill.taken) for item in entry.items
-    ]
+    in_recalled = [item for entry in arranged(recalled_fill.taken) for item in entry.items]
 
     shown = taken | {item.id for item in in_recalled}
     belonging = {i.id for i in (*active, *called)}
     belonging |= {i.id for i in snapshot.frozen.values() if shape.wanted(i)}
-    missed = belonging - shown | {
-        i for i in core.kept if i not in {c.id for c in core.shown}
-    }
+    missed = belonging - shown | {i for i in core.kept if i not in {c.id for c in core.shown}}
     return ContextBlock(
         text=render_context(core.text, active_text, recalled_text),
         tokens=core.tokens + active_fill.spent + recalled_fill.spent,
@@ -328,9 +316,7 @@ def _active(
     return on_topic_first(best, lambda item: item.id in topic.fitting)
 
 
-def _recalled(
-    topic: Topic | None, limit: int, taken: Collection[str]
-) -> list[MemoryItem]:
+def _recalled(topic: Topic | None, limit: int, taken: Collection[str]) -> list[MemoryItem]:
     """Return the best fits over hot and archive; the frozen ones belong to the core [R1]."""
     if topic is None:
         return []

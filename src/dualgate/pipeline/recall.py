@@ -87,7 +87,7 @@ class Request:
         return test
 
 
-async def recall(
+async def recall(  # noqa: PLR0913 - the arguments of spec §8
     store: Store,
     embedder: Embedder,
     tokens: TokenCounter,

@@ -1,4 +1,4 @@
-"""Fetching what may fit a query: by meaning, by words, and as believed at an earlier time [R2, R5].
+"""Fetching what may fit a query: by meaning, by words, as believed earlier [R2, R5].
 
 Rule: the store ranks thousands, this file reads few. Ids and cosines come for many items; whole
 items are read only from the snapshot and for a bounded number of others.
@@ -53,9 +53,7 @@ async def harvest(
     """Return what is near in meaning or shares words, among the items wanted."""
     vector, to_subject = await _embedded(source, query)
     near, worded = await asyncio.gather(
-        source.store.nearest(
-            source.user_id, vector, limit=recipe.scanned, gate=recipe.scan_gate
-        ),
+        source.store.nearest(source.user_id, vector, limit=recipe.scanned, gate=recipe.scan_gate),
         source.store.by_words(source.user_id, query.text, limit=2 * recipe.worded),
     )
     best = max((relevance for _, relevance in worded), default=0.0)
@@ -66,9 +64,7 @@ async def harvest(
     at_hand = {i: active[i] for i in (*cosines, *words) if i in active}
     # Both lists are best first, so each keeps its own best.
     to_read = [i for i in cosines if i not in active][: recipe.near]
-    to_read += [i for i in words if i not in active and i not in to_read][
-        : recipe.worded
-    ]
+    to_read += [i for i in words if i not in active and i not in to_read][: recipe.worded]
     read = await source.store.items(source.user_id, to_read) if to_read else {}
     found = {i: item for i, item in {**at_hand, **read}.items() if wanted(item)}
     return Harvest(found, cosines, words, to_subject)
@@ -82,11 +78,7 @@ async def harvest_as_of(
     What has been superseded since has left the vector index, so it is embedded again; at most
     the size of the hot and frozen pools, and only for this rare question.
     """
-    believed = {
-        i.id: i
-        for i in await source.store.believed_at(source.user_id, when)
-        if wanted(i)
-    }
+    believed = {i.id: i for i in await source.store.believed_at(source.user_id, when) if wanted(i)}
     if not believed:
         return Harvest({}, {}, {})
     vector, to_subject = await _embedded(source, query)
@@ -96,9 +88,7 @@ async def harvest_as_of(
     cosines = {item_id: cosine for item_id, cosine in near if item_id in believed}
     now = await source.store.items(source.user_id, believed)
     gone = [
-        i
-        for i in believed
-        if i not in cosines and (i not in now or now[i].status not in LIVE)
+        i for i in believed if i not in cosines and (i not in now or now[i].status not in LIVE)
     ]
     if gone:
         vectors = await source.embedder.embed([believed[i].content for i in gone])
