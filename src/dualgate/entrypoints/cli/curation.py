@@ -10,6 +10,7 @@ import click
 from dualgate.entrypoints.cli.frame import Frame, common
 from dualgate.entrypoints.cli.memories import show_item
 from dualgate.entrypoints.cli.render import Page
+from dualgate.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from dualgate import Memory
@@ -99,10 +100,12 @@ def pending(frame: Frame) -> None:
 
 @click.command()
 @click.argument("pending_id")
-@click.option("--accept/--reject", required=True, default=None, help="Take the new value, or not.")
+@click.option("--accept/--reject", default=None, help="Take the new value, or not.")
 @common
-def settle(frame: Frame, pending_id: str, accept: bool) -> None:  # noqa: FBT001
+def settle(frame: Frame, pending_id: str, accept: bool | None) -> None:  # noqa: FBT001
     """Accept or reject a pending challenge."""
+    if accept is None:
+        raise InvalidInputError("--accept", "or --reject is needed")
 
     async def work(memory: Memory) -> Any:
         return await memory.settle(frame.user, pending_id, accept=accept)

@@ -266,6 +266,8 @@ def candidates_of(raw: bytes) -> list[Candidate]:
             given = [json.loads(line) for line in text.splitlines() if line.strip()]
     except (ValueError, RecursionError) as exc:
         raise InvalidInputError("candidates", f"must be JSON ({exc})") from exc
+    if not text.strip():
+        raise InvalidInputError("candidates", "must be JSON, but nothing was given")
     return [_candidate(entry) for entry in (given if isinstance(given, list) else [given])]
 
 
