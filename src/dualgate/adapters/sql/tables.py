@@ -125,6 +125,13 @@ Index("ix_items_slot", memory_items.c.user_id, memory_items.c.slot)
 Index("ix_items_override", memory_items.c.user_id, memory_items.c.override_of)
 Index("ix_items_superseded", memory_items.c.user_id, memory_items.c.superseded_by)
 Index("ix_items_created", memory_items.c.user_id, memory_items.c.created_at)
+Index(
+    "ix_items_expires",
+    memory_items.c.user_id,
+    memory_items.c.expires_at,
+    sqlite_where=text("expires_at IS NOT NULL"),
+    postgresql_where=text("expires_at IS NOT NULL"),
+)
 
 # [T3] The model's name goes with every vector; a search never mixes two. `status` is not kept
 # here: which items are live is memory_items' to say.

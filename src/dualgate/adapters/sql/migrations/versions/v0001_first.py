@@ -27,6 +27,7 @@ def upgrade() -> None:
     _indexes()
     if op.get_bind().dialect.name == "sqlite":
         _words()
+        _statistics()
 
 
 def _item_uses() -> None:
@@ -272,6 +273,7 @@ def _indexes() -> None:
     op.create_index('ix_decisions_item', 'memory_decisions', ['user_id', 'item_id'], unique=False)
     op.create_index('ix_decisions_job', 'memory_decisions', ['user_id', 'job_id'], unique=False)
     op.create_index('ix_items_created', 'memory_items', ['user_id', 'created_at'], unique=False)
+    op.create_index('ix_items_expires', 'memory_items', ['user_id', 'expires_at'], unique=False, sqlite_where=sa.text('expires_at IS NOT NULL'), postgresql_where=sa.text('expires_at IS NOT NULL'))
     op.create_index('ix_items_override', 'memory_items', ['user_id', 'override_of'], unique=False)
     op.create_index('ix_items_slot', 'memory_items', ['user_id', 'slot'], unique=False)
     op.create_index('ix_items_status', 'memory_items', ['user_id', 'status'], unique=False)
@@ -284,6 +286,38 @@ def _indexes() -> None:
     op.create_index('ux_jobs_key', 'queue_jobs', ['user_id', 'idempotency_key'], unique=True)
     op.create_index('ux_jobs_seq', 'queue_jobs', ['user_id', 'seq'], unique=True)
     op.create_index('ix_turns_session', 'turns', ['user_id', 'session_id', 'at', 'seq'], unique=False)
+
+
+def _statistics() -> None:
+    # What a full user looks like. Without it SQLite takes a user for ten rows and reads all 5,000
+    # where an index would do; with it the plans never change as a file grows.
+    op.execute("ANALYZE")
+    statistics = sa.table("sqlite_stat1", sa.column("tbl"), sa.column("idx"), sa.column("stat"))
+    for table, index, stat in (
+        ("memory_items", "memory_items", "1000000 5000 1"),
+        ("memory_items", "ix_items_status", "1000000 5000 100"),
+        ("memory_items", "ix_items_slot", "1000000 5000 3"),
+        ("memory_items", "ix_items_override", "1000000 5000 2"),
+        ("memory_items", "ix_items_superseded", "1000000 5000 2"),
+        ("memory_items", "ix_items_created", "1000000 5000 1"),
+        ("memory_items", "ix_items_expires", "100000 500 1"),
+        ("memory_vectors", "memory_vectors", "1000000 5000 1"),
+        ("memory_signals", "memory_signals", "1000000 5000 5 1"),
+        ("memory_moves", "memory_moves", "1000000 5000 1"),
+        ("memory_moves", "ix_moves_item", "1000000 5000 5"),
+        ("memory_decisions", "memory_decisions", "1000000 5000 1"),
+        ("memory_decisions", "ix_decisions_at", "1000000 5000 2"),
+        ("memory_decisions", "ix_decisions_job", "1000000 5000 5"),
+        ("memory_decisions", "ix_decisions_item", "1000000 5000 3"),
+        ("turns", "turns", "1000000 5000 1"),
+        ("turns", "ix_turns_session", "1000000 5000 30 1 1"),
+        ("queue_jobs", "queue_jobs", "1000000 5000 1"),
+        ("queue_jobs", "ux_jobs_seq", "1000000 5000 1"),
+        ("queue_jobs", "ux_jobs_key", "1000000 5000 1"),
+        ("queue_jobs", "ix_jobs_waiting", "1000 10 1 1"),
+        ("queue_jobs", "ix_jobs_dead", "100 2 1"),
+    ):
+        op.execute(statistics.insert().values(tbl=table, idx=index, stat=stat))
 
 
 def _words() -> None:
