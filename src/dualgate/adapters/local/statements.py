@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-import rjieba  # type: ignore[import-untyped]
+import rjieba
 
 from dualgate.adapters.local.concepts import Hit, Lexicon, lexicon, simplified, singular, stretches
 from dualgate.domain.items import folded
