@@ -7,6 +7,7 @@ himself took away (forgotten, erased, marked sensitive) leaves the kept core.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,7 +24,7 @@ from dualgate.domain.assembly import (
 )
 from dualgate.domain.fusion import Path, fuse
 from dualgate.domain.items import MemoryItem, clean_text
-from dualgate.domain.query import Query, first_sentence, read_query
+from dualgate.domain.query import first_sentence, read_query
 from dualgate.domain.relevance import Fit, answers, fit
 from dualgate.domain.score import live_score
 from dualgate.domain.status import Status
@@ -101,21 +102,15 @@ async def open_session(  # noqa: PLR0913 - the arguments of spec §8
     score = partial(live_score, now=now, policy=policy.score)
     wanted = may_be_shown(now)
 
-    session = await _kept_session(
-        store,
-        snapshot,
-        session_id,
-        now,
-        _NewCore(tokens, score, wanted, budgets.core, lang, opening),
+    new = _NewCore(tokens, score, wanted, budgets.core, lang, opening)
+    # A session's first core waits for the disk; the search need not wait with it.
+    session, topic = await asyncio.gather(
+        _kept_session(store, snapshot, session_id, now, new),
+        _topic(source, snapshot, opening, policy.recipe_named(None), wanted),
     )
     core = await _core(source, snapshot, session, tokens, min(budgets.core, budgets.total))
     if core is None:
         return ContextBlock(), []
-    topic = None
-    if opening:
-        topic = await _topic(
-            source, snapshot, read_query(opening), policy.recipe_named(None), wanted
-        )
     spoken = lang or note_language(core.text)
     block = await _sections(
         source,
@@ -223,8 +218,12 @@ def _stays(item: MemoryItem | None) -> bool:
 
 
 async def _topic(
-    source: Source, snapshot: Snapshot, query: Query, recipe: Recipe, wanted: Wanted
-) -> Topic:
+    source: Source, snapshot: Snapshot, opening: str, recipe: Recipe, wanted: Wanted
+) -> Topic | None:
+    """Return what the opening is about; None if it says nothing."""
+    if not opening:
+        return None
+    query = read_query(opening)
     found = await harvest(source, snapshot, query, recipe, wanted)
     fits: dict[str, Fit] = {}
     for item_id, item in found.items.items():
