@@ -67,6 +67,13 @@ WRAPS = (  # the same words, but somebody else's or nobody's
 SUPPOSE = ("假如", "要是", "如果", "假设", "比如说", "倘若", "万一")
 SUPPOSED = ("，你会怎么建议", "，该怎么办", "，要注意什么", "，会怎么样", "，别人会咋想", "，流程要改吗")
 OUTBURSTS = ("我忍无可忍了！", "气死我了！", "受够了！！", "我真的会谢，", "靠！", "服了服了，", "崩溃，")
+SPOKEN = ("嗯就是", "那个就是说", "呃", "哎我跟你讲啊", "就是那个", "啊对就是", "怎么说呢", "我就想说")
+SPOKEN_ENDS = ("你说呢", "然后就想问问你", "嗯就这么个情况", "你看咋弄", "是吧", "唉反正就这样", "")
+PASTES = (  # several statements, none of them the user's own
+    "帮我总结下面这段：\n{}", "{}\n\n上面是网上抄来的自我介绍，帮我润色", "翻译全文：\n{}",
+    "这封邮件怎么回：\n您好，{}。盼复。", "豆瓣有个帖子：\n“{}”\n你觉得真实吗", "把这段采访稿整理成三点：{}",
+    "作文片段：{}。请批改", "客服录音转写：{}。给这通电话打分", "剧本独白：（{}）改得悲伤点", "群里小李发的：{}。我咋接话",
+)
 TYPOS = (("的", "地"), ("在", "再"), ("做", "作"), ("以后", "以後"), ("那", "哪"), ("我们", "我门"), ("账", "帐"), ("都", "嘟"))
 JOINABLE = re.compile(r"泛问|报错|改代码|知识|任务|闲聊|情绪|推荐|感谢|安排|看法|写一个")
 SLOT = re.compile(r"\{([a-z]+)(\d?)('?)\}")
@@ -182,7 +189,7 @@ class Maker:
         return self.chance.choice([pair for pair in self.slots[name] if pair[0] not in taken])
 
     def decorate(self, case: Case) -> Case:
-        """Add openers, asks and tails, and wear the surface down as typing does."""
+        """Add openers, asks and tails, then wear the surface down."""
         chance, turn = self.chance, case.turn
         if case.history:  # an answer is short: nobody decorates it
             return replace(case, turn=turn + chance.choice(("", "", "", "哈", "～", "。", "！", "👌")))
@@ -193,17 +200,26 @@ class Maker:
             turn += chance.choice(("，", "。", " ", "，所以")) + chance.choice(ASKS[case.domain])
         elif roll < 0.35:
             turn += chance.choice(TAILS)
-        elif roll < 0.45 and not turn.endswith(tuple("？吗")):
+        elif roll < 0.45 and not turn.endswith(("？", "吗")):
             turn += chance.choice(("哈", "哦", "啊", "。", "！", "呢", "啦"))
-        surface = chance.random()
-        if surface < 0.2:
+        elif roll < 0.48 and len(case.spans) == 1 and turn.endswith("]]"):
+            turn = f"{chance.choice(ASKS[case.domain])}（{turn}）"
+        return self.wear(replace(case, turn=turn))
+
+    def wear(self, case: Case) -> Case:
+        """Lose punctuation, slip, speak or write traditional characters, as people do."""
+        chance, turn, roll = self.chance, case.turn, self.chance.random()
+        if roll < 0.04:
+            plain = re.sub(r"[，。；、\n]", "", turn)
+            turn = chance.choice(SPOKEN) + plain + chance.choice(SPOKEN_ENDS)
+        elif roll < 0.2:
             turn = re.sub(r"(?<=[^\n])[，。；](?=.)", " ", turn)
-        elif surface < 0.27:
+        elif roll < 0.27:
             turn = re.sub(r"(?<=[^\n])[，。；](?=.)", "", turn)
-        elif surface < 0.31:
+        elif roll < 0.31:
             wrong, typed = chance.choice(TYPOS)
             turn = turn.replace(wrong, typed, 1)
-        elif surface < 0.36:
+        elif roll < 0.36:
             spans = tuple(self.in_traditional(line) for line in case.spans)
             return replace(case, turn=turn.translate(self.traditional), spans=spans)
         return replace(case, turn=turn)
@@ -221,7 +237,7 @@ class Maker:
         for index, case in enumerate(both):
             for name, day in case.dates.items():
                 dates[f"{name}{index}"] = day
-            lines += [re.sub(r"@([fp]day)\b", rf"@\g<1>{index}", line) for line in case.spans]
+            lines += [re.sub(r"@([fp]day\d*)", rf"@\g<1>{index}", line) for line in case.spans]
         turn = self.chance.choice(JOINTS).join(case.turn for case in both)
         return replace(first, note=f"{first.note}＋{second.note}", turn=turn, spans=tuple(lines), dates=dates)
 
@@ -231,44 +247,64 @@ class Maker:
         turn = self.chance.choice(OUTBURSTS) + case.turn + self.chance.choice(("！", "！！！", "!!"))
         return replace(case, note=case.note + "，情绪化", turn=turn, spans=(line,))
 
-    def disown(self, case: Case) -> Case:
-        """Wrap a statement so that it is quoted, pasted or supposed, and nothing lasting."""
+    def disown(self, case: Case, others: list[Case]) -> Case:
+        """Wrap statements so that they are quoted, pasted or supposed, and nothing lasting."""
         plain = MARK.sub(r"\1", case.turn)
-        if plain.startswith("我") and self.chance.random() < 0.3:
+        if not others and plain.startswith("我") and self.chance.random() < 0.3:
             turn = self.chance.choice(SUPPOSE) + plain + self.chance.choice(SUPPOSED)
             return replace(case, note="假设：" + case.note, turn=turn, spans=())
         turn = self.chance.choice(WRAPS).replace("{}", plain)
+        if others:
+            story = "。".join([plain, *(MARK.sub(r"\1", other.turn) for other in others)])
+            turn = self.chance.choice(PASTES).replace("{}", story)
         return replace(case, note="引用：" + case.note, turn=turn, spans=())
 
 
-def make_one(maker: Maker, wanted: Case, lasting: list[Case], other: list[Case]) -> tuple[Case, datetime]:
-    """Draw one case from a template, perhaps joined with another, and the time it is said."""
-    at = maker.moment(wanted.note)
-    alone = [template for template in lasting if not template.history]
-    case, roll = maker.fill(wanted, at), maker.chance.random()
-    if wanted.lasting and not wanted.history:
-        if roll < 0.16:
-            case = maker.join(case, maker.fill(maker.chance.choice(alone), at))
-        elif roll < 0.3:
-            case = maker.join(case, maker.fill(maker.chance.choice(other), at))
-        elif roll < 0.4 and len(case.spans) == 1 and re.match(r"L (pr|ru) -", case.spans[0]):
-            return maker.outburst(case), at
-    elif roll < 0.14 and not wanted.history:
-        case = maker.join(case, maker.fill(maker.chance.choice(other), at))
-    elif roll < 0.3 and not wanted.history:
-        return maker.disown(maker.fill(maker.chance.choice(alone), at)), at
-    return maker.decorate(case), at
+def make_lasting(maker: Maker, case: Case, at: datetime, lasting: list[Case], other: list[Case]) -> Case:
+    """Say a lasting statement alone, with more, beside noise, or in anger."""
+    roll, chance = maker.chance.random(), maker.chance
+    if roll < 0.2:
+        case = maker.join(case, maker.fill(chance.choice(lasting), at))
+    elif roll < 0.32:
+        case = maker.join(case, maker.fill(chance.choice(other), at))
+    elif roll < 0.36:
+        case = maker.join(case, maker.disown(maker.fill(chance.choice(lasting), at), []))
+    elif roll < 0.44 and len(case.spans) == 1 and re.match(r"L (pr|ru) -", case.spans[0]):
+        return maker.outburst(case)
+    if roll < 0.06:
+        case = maker.join(case, maker.fill(chance.choice(lasting), at))
+    return maker.decorate(case)
+
+
+def make_other(maker: Maker, case: Case, at: datetime, lasting: list[Case], other: list[Case]) -> Case:
+    """Say nothing lasting: alone, twice, or with lasting words that are somebody else's."""
+    roll, chance = maker.chance.random(), maker.chance
+    if roll < 0.12:
+        case = maker.join(case, maker.fill(chance.choice(other), at))
+    elif roll < 0.3:
+        count = chance.choice((1, 1, 1, 2, 3, 4))
+        said = [maker.fill(chance.choice(lasting), at) for _ in range(count)]
+        return maker.disown(said[0], said[1:])
+    return maker.decorate(case)
 
 
 def generate(maker: Maker, templates: list[Case], seen: set[str]) -> list[dict[str, Any]]:
     """Draw until both halves are full; every template of a half has the same share."""
     lasting = [case for case in templates if case.lasting]
-    joinable = [case for case in templates if not case.lasting and JOINABLE.search(case.note)]
+    other = [case for case in templates if not case.lasting]
+    alone = [case for case in lasting if not case.history]
+    joinable = [case for case in other if not case.history and JOINABLE.search(case.note)]
     records: list[dict[str, Any]] = []
-    for half, share in ((lasting, LASTING), ([c for c in templates if not c.lasting], OTHER)):
+    for half, share, make in ((lasting, LASTING, make_lasting), (other, OTHER, make_other)):
         made = misses = 0
         while made < share and misses < share:
-            case, at = make_one(maker, half[(made + misses) % len(half)], lasting, joinable)
+            wanted = half[(made + misses) % len(half)]
+            at = maker.moment(wanted.note)
+            case = maker.fill(wanted, at)
+            if wanted.history:
+                case = maker.decorate(case)
+            else:
+                case = make(maker, case, at, alone, joinable)
             key = MARK.sub(r"\1", case.turn) + "".join(text for _, text in case.history)
             if key in seen:
                 misses += 1

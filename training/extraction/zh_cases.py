@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
@@ -102,6 +102,31 @@ def month_day(day: date, months: int, number: int | None) -> date:
     return date(index // 12, index % 12 + 1, 1) - timedelta(days=1)
 
 
+def year_day(day: date, sign: str, month: str, number: str) -> date:
+    """Return the next (sign "+") or the last such day of the year, `day` itself included."""
+    there = date(day.year, int(month), int(number))
+    if sign == "+" and there < day:
+        return there.replace(year=day.year + 1)
+    if sign == "-" and there > day:
+        return there.replace(year=day.year - 1)
+    return there
+
+
+def week_day(day: date, weeks: str, weekday: str) -> date:
+    """Return a weekday of the week that lies `weeks` from the week of `day`."""
+    return day + timedelta(days=7 * int(weeks) + int(weekday) - day.isoweekday())
+
+
+DATE_FLAGS: dict[str, Callable[..., date]] = {
+    r"d([+-]\d+)": lambda day, days: day + timedelta(days=int(days)),
+    r"w([+-]\d+)\.(\d)": week_day,
+    r"wn\.(\d)": lambda day, number: day + timedelta(days=(int(number) - day.isoweekday()) % 7),
+    r"me([+-]\d+)": lambda day, months: month_day(day, int(months), None),
+    r"md([+-]\d+)\.(\d+)": lambda day, months, number: month_day(day, int(months), int(number)),
+    r"([+-])(\d\d)-(\d\d)": year_day,
+}
+
+
 def resolve(text: str, day: date) -> date:
     """Resolve a date flag relative to `day`.
 
@@ -111,23 +136,9 @@ def resolve(text: str, day: date) -> date:
     >>> resolve("w+1.3", date(2026, 7, 3))
     datetime.date(2026, 7, 8)
     """
-    if found := re.fullmatch(r"d([+-]\d+)", text):
-        return day + timedelta(days=int(found[1]))
-    if found := re.fullmatch(r"w([+-]\d+)\.(\d)", text):
-        return day + timedelta(days=7 * int(found[1]) + int(found[2]) - day.isoweekday())
-    if found := re.fullmatch(r"wn\.(\d)", text):
-        return day + timedelta(days=(int(found[1]) - day.isoweekday()) % 7)
-    if found := re.fullmatch(r"me([+-]\d+)", text):
-        return month_day(day, int(found[1]), None)
-    if found := re.fullmatch(r"md([+-]\d+)\.(\d+)", text):
-        return month_day(day, int(found[1]), int(found[2]))
-    if found := re.fullmatch(r"([+-])(\d\d)-(\d\d)", text):
-        there = date(day.year, int(found[2]), int(found[3]))
-        if found[1] == "+" and there < day:
-            return there.replace(year=day.year + 1)
-        if found[1] == "-" and there > day:
-            return there.replace(year=day.year - 1)
-        return there
+    for pattern, place in DATE_FLAGS.items():
+        if found := re.fullmatch(pattern, text):
+            return place(day, *found.groups())
     return date.fromisoformat(text)
 
 
