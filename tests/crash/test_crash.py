@@ -83,7 +83,7 @@ async def _make(path: Path) -> None:
 def test_killed_workers_and_writers_lose_nothing_and_apply_nothing_twice(stage):
     for role in ("work", "work", "work", "enqueue", "enqueue", "enqueue"):
         stage.start(role)
-    chance = random.Random(20261130)
+    chance = random.Random(20261130)  # noqa: S311
     time.sleep(0.5)
     for kill in range(KILLS):
         time.sleep(chance.uniform(0.05, 0.35))
@@ -134,7 +134,7 @@ async def _drained(path: Path) -> dict[str, Seen]:
     backend = await open_sqlite(path, busy_seconds=30)
     try:
         async with asyncio.timeout(30):
-            while (await backend.queue.depth()).waiting:
+            while (await backend.queue.depth()).waiting:  # noqa: ASYNC110  # other processes work
                 await asyncio.sleep(0.05)
         found = {}
         for user in await backend.store.users(None, 100):

@@ -75,7 +75,7 @@ class Sql(Protocol):
 class _Compiled:
     """A statement as SQL text, with its constants and the lists it takes."""
 
-    __slots__ = ("constants", "lists", "text")
+    __slots__ = ("constants", "lists", "names", "text")
 
     def __init__(self, statement: Executable) -> None:
         if not isinstance(statement, CompilerElement):
@@ -87,6 +87,7 @@ class _Compiled:
         all_users = bool(statement.get_execution_options().get(events.ALL_USERS))
         events.check(self.text, all_users=all_users)
         self.lists = [name for name in compiled.params if f"__[POSTCOMPILE_{name}]" in self.text]
+        self.names = [n for bind, n in compiled.bind_names.items() if bind.required]
         self.constants = {
             name: bind.effective_value
             for bind, name in compiled.bind_names.items()

@@ -1,9 +1,13 @@
 """Words for full-text search, the same on both sides: index and query [R2].
 
-Rule: pure functions of text. Han, kana and hangul are cut into character bigrams, since nothing
-else found every two-character word without a dictionary; all other scripts into words. Each word
-carries a mark of its user, so that the posting lists of one user are as long as that user's
-memory, however many others share the file.
+Rules of this file: pure functions of text. Han, kana and hangul are cut into characters and pairs
+of characters, since nothing else found every two-character word without a dictionary; all other
+scripts into words.
+
+What goes into the index are not the words but short hashes of them, each behind a mark of its
+user. The mark keeps the posting lists of one user as long as that user's memory, however many
+others share the file. The hash keeps readable text out of the index: FTS5 leaves deleted words in
+the file until it merges its segments, and forgotten text must be gone at once [P3].
 """
 
 from __future__ import annotations
@@ -27,32 +31,30 @@ def words_of(text: str) -> Iterator[str]:
     """Yield what a text is found by.
 
     >>> list(words_of("用 PostgreSQL，回答简洁"))
-    ['用', 'postgresql', '回答', '答简', '简洁', '洁']
+    ['用', 'postgresql', '回', '回答', '答', '答简', '简', '简洁', '洁']
     """
-    for run in _runs(text):
-        if not _IS_UNSPACED.match(run) or len(run) == 1:
-            yield run
-            continue
-        for start in range(len(run) - 1):
-            yield run[start : start + 2]
-        # So that a query of one character finds it at the end of a run, too.
-        yield run[-1]
-
-
-def query_words(text: str) -> list[tuple[str, bool]]:
-    """Return the words of a query, each with whether it is only a beginning.
-
-    >>> query_words("茶 tea 简洁的")
-    [('茶', True), ('tea', False), ('简洁', False), ('洁的', False)]
-    """
-    found: dict[tuple[str, bool], None] = {}
     for run in _runs(text):
         if not _IS_UNSPACED.match(run):
-            found[run, False] = None
-        elif len(run) == 1:
-            found[run, True] = None
+            yield run
+            continue
+        for start, character in enumerate(run):
+            yield character
+            if start + 1 < len(run):
+                yield run[start : start + 2]
+
+
+def query_words(text: str) -> list[str]:
+    """Return the words that a query asks for; single characters only where they stand alone.
+
+    >>> query_words("茶 tea 简洁的")
+    ['茶', 'tea', '简洁', '洁的']
+    """
+    found: dict[str, None] = {}
+    for run in _runs(text):
+        if not _IS_UNSPACED.match(run) or len(run) == 1:
+            found[run] = None
         else:
-            found.update(((run[i : i + 2], False), None) for i in range(len(run) - 1))
+            found.update((run[start : start + 2], None) for start in range(len(run) - 1))
         if len(found) >= QUERY_WORDS:
             break
     return list(found)[:QUERY_WORDS]
@@ -60,30 +62,19 @@ def query_words(text: str) -> list[tuple[str, bool]]:
 
 def searched_text(item: MemoryItem) -> str:
     """Return what an item is searched by: content, value, entities and tags."""
-    # The content is written about the user; qualifiers and attribute are in it already.
     return "\n".join((item.content, item.value or "", *item.entities, *item.tags))
-
-
-def user_mark(user_id: str) -> str:
-    """Return eight letters and digits that stand for the user in the words of the index.
-
-    Two users may share a mark; every search compares the user_id itself as well.
-    """
-    digest = hashlib.blake2b(user_id.encode(), digest_size=5).digest()
-    return base64.b32encode(digest).decode().lower()
 
 
 def indexed_words(user_id: str, text: str) -> str:
     """Return the text that is put in the full-text index."""
-    mark = user_mark(user_id)
-    return " ".join(f"{mark}_{word}" for word in words_of(text))
+    mark = _mark(user_id)
+    return " ".join(f"{mark}{_hash(mark, word)}" for word in words_of(text))
 
 
 def fts5_query(user_id: str, text: str) -> str | None:
     """Return the text as an FTS5 query in which one match is enough; None if it has no words."""
-    mark = user_mark(user_id)
-    words = [f'"{mark}_{word}"{"*" if begins else ""}' for word, begins in query_words(text)]
-    return " OR ".join(words) or None
+    mark = _mark(user_id)
+    return " OR ".join(f'"{mark}{_hash(mark, word)}"' for word in query_words(text)) or None
 
 
 def row_number(user_id: str, item_id: str) -> int:
@@ -94,6 +85,19 @@ def row_number(user_id: str, item_id: str) -> int:
     """
     name = f"{len(user_id)}:{user_id}{item_id}".encode()
     return int.from_bytes(hashlib.blake2b(name, digest_size=8).digest()) >> 1
+
+
+def _mark(user_id: str) -> str:
+    # Two users may share a mark; every search compares the user_id itself as well.
+    return _letters(hashlib.blake2b(user_id.encode(), digest_size=5).digest())
+
+
+def _hash(mark: str, word: str) -> str:
+    return _letters(hashlib.blake2b(f"{mark}{word}".encode(), digest_size=5).digest())
+
+
+def _letters(digest: bytes) -> str:
+    return base64.b32encode(digest).decode().lower()
 
 
 def _runs(text: str) -> Iterator[str]:

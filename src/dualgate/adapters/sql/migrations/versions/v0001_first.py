@@ -321,8 +321,8 @@ def _statistics() -> None:
 
 
 def _words() -> None:
-    # The words carry their user's mark, so the posting lists are each user's own [R2].
+    # The words are letters and digits already: see text.py.
     op.execute(
         "CREATE VIRTUAL TABLE memory_words USING fts5("
-        "user_id UNINDEXED, item_id UNINDEXED, words, tokenize=\"unicode61 tokenchars '_'\")"
+        "user_id UNINDEXED, item_id UNINDEXED, words, tokenize='ascii')"
     )

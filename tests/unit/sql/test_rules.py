@@ -1,0 +1,161 @@
+"""Every statement keeps to one user, and none reads a whole user where an index would do [T5]."""
+
+# ruff: noqa: SLF001  # pragmas and statements have no public face
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+
+import pytest
+from sqlalchemy import create_engine, text
+
+from dualgate.adapters.sql import dialects, events, history, open_sqlite, queue, reading, writing
+from dualgate.adapters.sql.events import ShardRuleError, check
+from dualgate.adapters.sql.tables import metadata
+from dualgate.domain.view import OwnTime
+from dualgate.pipeline.ports import ItemFilter, Use
+from dualgate.testing.backend import a_vector, write
+from dualgate.testing.builders import MONDAY, a_decision, a_job, a_plan, a_turn, an_item
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT id FROM memory_items WHERE status = 'frozen'",
+        "SELECT i.id FROM memory_items AS i JOIN turns AS t ON t.id = i.id WHERE i.user_id = :u",
+        "SELECT i.id FROM memory_items, turns WHERE memory_items.user_id = :u",
+        "UPDATE memory_items SET status = 'forgotten' WHERE id = :id",
+        "DELETE FROM turns",
+        "INSERT INTO turns (id, user_id) VALUES (:id, :user_id)",
+        "SELECT item_id FROM memory_words WHERE memory_words MATCH :words",
+        "SELECT id FROM memory_items WHERE user_id IN (:a, :b)",
+        "UPDATE queue_heads SET due_at = now() WHERE user_id = :u",
+    ],
+)
+def test_a_statement_without_its_user_is_refused(sql):
+    with pytest.raises(ShardRuleError):
+        check(sql)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT id FROM memory_items WHERE memory_items.user_id = :u",
+        "SELECT i.id FROM memory_items AS i JOIN turns AS t ON t.user_id = i.user_id"
+        + " WHERE i.user_id = %(u)s",
+        "DELETE FROM turns WHERE user_id = $1 AND id = $2",
+        "INSERT INTO turns (user_id, id) VALUES (?, ?)",
+        "BEGIN IMMEDIATE",
+        "SELECT name FROM sqlite_master",
+    ],
+)
+def test_a_statement_of_one_user_passes(sql):
+    check(sql)
+
+
+def test_only_reading_may_cover_all_users():
+    check("SELECT count(*) FROM users", all_users=True)
+    with pytest.raises(ShardRuleError, match="report"):
+        check("DELETE FROM users", all_users=True)
+
+
+def test_a_watched_engine_refuses_what_breaks_the_rules():
+    engine = create_engine("sqlite://")
+    metadata.create_all(engine)
+    events.watch(engine)
+    with engine.connect() as connection:
+        connection.execute(text("SELECT id FROM turns WHERE user_id = :u"), {"u": "a"})
+        with pytest.raises(ShardRuleError):
+            connection.execute(text("SELECT id FROM turns"))
+    engine.dispose()
+
+
+def test_the_user_leads_every_key_and_index():
+    led_by_another = [
+        index.name
+        for table in metadata.tables.values()
+        for index in table.indexes
+        if next(iter(index.columns)).name != "user_id"
+    ]
+
+    assert led_by_another == ["ix_heads_due"]  # its reason stands beside it
+    for table in metadata.tables.values():
+        assert next(iter(table.primary_key.columns)).name == "user_id", table.name
+        assert not table.foreign_keys
+
+
+async def test_every_statement_of_a_long_day_passes_the_check(tmp_path, monkeypatch):
+    seen = []
+    original = events.check
+
+    def listening(sql, *, all_users=False):
+        seen.append(sql)
+        original(sql, all_users=all_users)
+
+    monkeypatch.setattr(events, "check", listening)
+    monkeypatch.setattr(dialects, "_compiled", {})
+    await _live_a_day(tmp_path / "memory.db")
+    touched = {table for sql in seen for table in events.tables_of(sql)}
+
+    assert set(metadata.tables) <= touched
+
+
+async def _live_a_day(path):
+    backend = await open_sqlite(path, archive_capacity=1)
+    store = backend.store
+    await backend.queue.enqueue(a_job())
+    lease = await backend.queue.claim(MONDAY, 60, 1)
+    async with store.begin("ann", lease) as unit:
+        await unit.add_turns([a_turn()])
+        await unit.session("s1", MONDAY, None)
+        await unit.apply(a_plan(an_item(), decision=a_decision()), {"item-1": a_vector(1)})
+        await unit.nearest(a_vector(1), limit=1, gate=0)
+        await unit.in_slot("user", "length")
+        await unit.signals(["item-1"])
+        await unit.due(MONDAY, MONDAY)
+        await unit.pending("none")
+        await unit.finish(lease.jobs[0], [])
+    await backend.queue.release(lease)
+    await store.record_uses(
+        "ann", [Use(item_id="item-1", at=MONDAY, hit=True)], OwnTime(1, MONDAY)
+    )
+    await store.note("ann", "s1", "", "k", "v", MONDAY, MONDAY)
+    await store.page("ann", ItemFilter(text="x"), limit=1, cursor=None)
+    await store.versions("ann", "item-1")
+    await store.stats()
+    await backend.queue.depth()
+    await write(backend, a_plan(purged=("item-1",)))
+    await backend.close()
+
+
+PLANNED = {
+    "in_slot": (reading._IN_SLOT, "ix_items_slot"),
+    "active": (reading._ACTIVE_ITEMS, "ix_items_status"),
+    "by id": (reading._BY_ID, "PRIMARY KEY (user_id=? AND id=?)"),
+    "expired": (reading._EXPIRED, "ix_items_expires"),
+    "signals": (reading._SIGNALS, "PRIMARY KEY (user_id=? AND item_id=?)"),
+    "turns": (reading._RECENT_TURNS, "ix_turns_session"),
+    "overriding": (history._OVERRIDING, "ix_items_override"),
+    "superseded": (history._SUPERSEDED, "ix_items_superseded"),
+    "moves of an item": (history._ITEM_MOVES, "ix_moves_item"),
+    "page": (history._page(frozenset({"user_id", "limit"})), "ix_items_created"),
+    "decisions of a job": (history._decided(frozenset({"job_id"})), "ix_decisions_job"),
+    "purged decisions": (writing._PURGES[-1], "ix_decisions_item"),
+    "due heads": (queue._DUE, "ix_heads_due"),
+    "ready jobs": (queue._READY, "ix_jobs_waiting"),
+    "depth": (queue._DEPTH, "ix_jobs_waiting"),
+}
+
+
+@pytest.mark.parametrize("name", PLANNED)
+async def test_a_statement_uses_its_index_however_large_the_file(tmp_path, name):
+    statement, index = PLANNED[name]
+    await (await open_sqlite(tmp_path / "memory.db")).close()
+    ready = dialects._ready(statement)
+    missing = {p: ["x"] if p in ready.lists else 1 for p in ready.names}
+    sql, values = ready.bound(missing)
+    with contextlib.closing(sqlite3.connect(tmp_path / "memory.db")) as raw:
+        plan = raw.execute(f"EXPLAIN QUERY PLAN {sql}", values).fetchall()
+
+    assert index in " ".join(row[3] for row in plan)
