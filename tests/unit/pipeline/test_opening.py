@@ -5,10 +5,13 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from dualgate.adapters.local.embedder import UseEmbedder
 from dualgate.adapters.memory import open_memory
 from dualgate.adapters.tokens import TiktokenCounter
+from dualgate.domain.items import clean_text
 from dualgate.domain.plan import Plan
 from dualgate.domain.status import Cause, Status
 from dualgate.domain.types import ItemType, Sensitivity
@@ -18,6 +21,7 @@ from dualgate.pipeline.recipes import ReadPolicy
 from dualgate.pipeline.render import strip_injected
 from dualgate.testing.backend import write
 from dualgate.testing.builders import MONDAY, USER, a_move, a_pending, a_plan, an_item
+from dualgate.testing.fakes import HashEmbedder
 
 EMBEDDER = UseEmbedder()  # the thresholds are those of the real model
 TOKENS = TiktokenCounter()
@@ -328,3 +332,58 @@ async def test_a_wrong_argument_is_named_and_nothing_is_kept(options, argument):
 
     assert caught.value.argument == argument
     assert await backend.store.session(USER, "s1") is None
+
+
+ANY_ITEM = st.tuples(
+    st.text(min_size=1, max_size=120).filter(str.strip),
+    st.sampled_from([Status.FROZEN, Status.CONFIRMED, Status.CANDIDATE, Status.ARCHIVED]),
+    st.sampled_from(ItemType),
+    st.booleans(),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    given_items=st.lists(ANY_ITEM, min_size=1, max_size=25),
+    query=st.text(max_size=80),
+    budget=st.integers(1, 900),
+    again=st.integers(1, 900),
+)
+async def test_whatever_is_remembered_the_limits_hold_and_the_block_stays_one(
+    given_items, query, budget, again
+):
+    items = [
+        an_item(
+            clean_text("content", content),
+            id=f"i{n:02d}",
+            status=status,
+            item_type=kind,
+            # every contested item disputes with its neighbour
+            contested_with=(f"i{n ^ 1:02d}",) if contested else (),
+        )
+        for n, (content, status, kind, contested) in enumerate(given_items)
+    ]
+    embedder = HashEmbedder()
+    backend = open_memory()
+    vectors = await embedder.embed([item.content for item in items])
+    by_id = {item.id: vector for item, vector in zip(items, vectors, strict=True)}
+    await write(backend, a_plan(*items), vectors=by_id)
+
+    for limit in (budget, again):
+        block, _ = await open_session(
+            backend.store,
+            embedder,
+            TOKENS,
+            user_id=USER,
+            session_id="s1",
+            query=query,
+            now=NOW,
+            policy=POLICY,
+            token_budget=limit,
+        )
+        shown = ids((*block.core, *block.active, *block.recalled))
+
+        assert TOKENS.count(block.text) <= block.tokens <= limit
+        assert len(set(shown)) == len(shown)
+        assert block.text.count("<") == block.text.count(">") == (2 if shown else 0)
+        assert bool(shown) == bool(block.text)
