@@ -8,6 +8,8 @@ Needs scikit-learn; the weights need numpy alone. Deterministic: the same data g
 from __future__ import annotations
 
 import argparse
+import pickle
+import tempfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -33,11 +35,12 @@ from dualgate.adapters.local.extraction.features import (
 )
 
 TARGET = Path(models.__file__).with_name(models.WEIGHTS)
+CACHE = Path(tempfile.gettempdir()) / "dualgate-training-vectors.pickle"
 FOLDS = 5
 AUGMENT = 0.5
 # Hand-written turns count fully; patterns and compositions only widen the vocabulary.
 WEIGHTS = {"seed": 0.5, "aug": 0.3, "g": 0.3}
-GENERATED_PERCENT = 30
+GENERATED_PERCENT = 25
 SPARSE_SCALE = 0.5
 DENSE_SCALE = {"state": 2.0}
 OTHER_DENSE_SCALE = 4.0
@@ -59,6 +62,13 @@ class Embeddings:
     def __init__(self) -> None:
         self._embedder = UseEmbedder(cache_size=0)
         self._known: dict[str, np.ndarray] = {}
+        if CACHE.exists():
+            with CACHE.open("rb") as file:
+                self._known = pickle.load(file)  # noqa: S301  (written by this very script)
+
+    def save(self) -> None:
+        with CACHE.open("wb") as file:
+            pickle.dump(self._known, file)
 
     def prepare(self, texts: Sequence[str]) -> None:
         missing = list(dict.fromkeys(text for text in texts if text not in self._known))
@@ -261,6 +271,7 @@ def main() -> None:
     else:
         arrays["curve_x"], arrays["curve_y"] = calibrate(training)
     save(arrays)
+    EMBED.save()
     print(f"{TARGET.name}: {TARGET.stat().st_size / 1e6:.2f} MB")
 
 

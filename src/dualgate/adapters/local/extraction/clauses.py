@@ -19,7 +19,7 @@ _CJK = "\u3400-\u4dbf\u4e00-\u9fff"
 _NEW_CLAUSE = (
     r"(?:i|i'm|i’m|i've|i’ve|i'd|i'll|im|ive|we|we're|we’re|we've|my|our|he|she|they|it|it's|its|you|please|don't|don’t"
     r"|dont|do not|never|always|no|not|nothing|only|the|this|that|that's|there's|there|keep|use|give|make|stop|skip"
-    r"|his|her|their|mum|mom|dad|just|everyone|everything|if|when|make sure|i’d|i’ll)\b"
+    r"|his|her|their|keep|no one|nobody|mum|mom|dad|just|everyone|everything|if|when|make sure|i’d|i’ll)\b"
 )
 _BOUNDARY = re.compile(
     r"[。！？!?；;\n\r…~～]+[)）\"”’'」』]*"
@@ -32,6 +32,7 @@ _BOUNDARY = re.compile(
     r"|\s+(?=(?:and|but|so|because|cuz|cos|though|although|except|plus|while|whereas|which means|since|until)\s+"
     + _NEW_CLAUSE
     + r")"
+    r"|\s+(?=\d{1,2}[.、)） ]\s?[^\W\d]{2})(?<!\w\s)"
     r"|[ ]*[（(](?=[^()（）\n]{8,})|[）)](?=[\s，,。.]|$)",
     re.IGNORECASE,
 )

@@ -8,11 +8,11 @@ Rule: this file puts the steps in order and builds candidates; every step has it
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Protocol
 
+from dualgate.adapters.local.dates import DateMention, absolute, resolve
 from dualgate.adapters.local.extraction import judging, promises
 from dualgate.adapters.local.extraction.cues import KIN, SECRET
 from dualgate.adapters.local.extraction.features import language
@@ -39,21 +39,7 @@ BASE_IMPORTANCE = {
 EVIDENCE_WEIGHT = {Evidence.EXPLICIT: 1.0, Evidence.IMPLIED: 0.85, Evidence.EMOTIONAL: 0.8}
 
 
-class Mention(Protocol):
-    """A date named in a text, with its place there."""
-
-    @property
-    def start(self) -> int: ...
-    @property
-    def end(self) -> int: ...
-    @property
-    def when(self) -> datetime: ...
-
-
-class Dates(Protocol):
-    """Finds the dates in a text, resolved in the speaker's time zone."""
-
-    def __call__(self, text: str, at: datetime, lang: str) -> Sequence[Mention]: ...
+Dates = Callable[[str, datetime], Sequence[DateMention]]
 
 
 class LocalExtractor:
@@ -62,7 +48,7 @@ class LocalExtractor:
     def __init__(
         self,
         embedder: Embedder,
-        dates: Dates | None = None,
+        dates: Dates = resolve,
         structurer: Structurer | None = None,
     ) -> None:
         self._embedder = embedder
@@ -125,7 +111,7 @@ class LocalExtractor:
             quote=quote[:QUOTE_LIMIT],
             message_id=turn.message.id,
         )
-        return self._dated(made, said, turn.at, lang)
+        return self._dated(made, said, turn.at)
 
     def _candidate(
         self,
@@ -159,19 +145,21 @@ class LocalExtractor:
             quote=said.text[:QUOTE_LIMIT],
             message_id=turn.message.id,
         )
-        return self._dated(made, said.text, turn.at, lang)
+        return self._dated(made, said.text, turn.at)
 
-    def _dated(self, made: Candidate, text: str, at: datetime, lang: str) -> Candidate:
-        if self._dates is not None:
-            mentions = self._dates(text, at, lang)
-            if mentions and made.item_type in DATED:
-                made = replace(made, event_at=mentions[0].when)
+    def _dated(self, made: Candidate, text: str, at: datetime) -> Candidate:
+        """Fix the day it speaks of, and word it so that it reads right on any other day [W4]."""
+        days = [each for each in self._dates(text, at) if _is_day(each)]
+        when = days[0].when if days and made.item_type in DATED else None
+        made = replace(made, event_at=when, content=absolute(made.content, at)[:CONTENT_LIMIT])
         return made if self._structurer is None else self._structurer.complete(made)
 
 
-DATED = frozenset(
-    {ItemType.EVENT, ItemType.COMMITMENT, ItemType.PROJECT, ItemType.DECISION, ItemType.FACT, ItemType.CONSTRAINT}
-)
+DATED = frozenset(ItemType) - {ItemType.PREFERENCE, ItemType.RULE, ItemType.IDENTITY}
+
+
+def _is_day(mention: DateMention) -> bool:
+    return mention.precision in ("day", "time") and mention.anchored and not mention.recurring
 
 
 def _third_person(text: str) -> str:

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dualgate.adapters.local.extraction.bonds import bound, is_adverbial, is_empty
 from dualgate.adapters.local.extraction.clauses import Clause
 from dualgate.adapters.local.extraction.features import candidate_ids, clause_ids, join_ids
 from dualgate.adapters.local.extraction.model import Array, Model
 from dualgate.adapters.local.extraction.reading import Reading
-from dualgate.domain.types import Scope
+from dualgate.domain.types import ItemType, Scope
 
 # A clause under this is not even proposed; calibration decides what reaches 0.6 [M 5.1].
 PROPOSE_AT = 0.30
@@ -74,19 +75,40 @@ def states(reading: Reading, chosen: Sequence[int], vectors: Array, model: Model
 
 def joined(reading: Reading, probabilities: Array, model: Model) -> list[tuple[int, int, Scope]]:
     """Return runs (first, last, scope) of clauses that belong together."""
+    scopes = _scopes(reading, probabilities)
     runs: list[tuple[int, int, Scope]] = []
-    for index, line in enumerate(probabilities):
-        scope = _scope(line)
+    for index, scope in enumerate(scopes):
         if scope is None:
             continue
         if runs and runs[-1][1] == index - 1 and runs[-1][2] is scope:
             left, right = reading.clauses[index - 1], reading.clauses[index]
-            seam = model["join"].probabilities([join_ids(left, right, reading.setting.lang)], None)
-            if seam[0, 1] >= JOIN_AT:
+            if bound(left, right) or _seam(reading, left, right, model):
                 runs[-1] = (runs[-1][0], index, scope)
                 continue
         runs.append((index, index, scope))
     return runs
+
+
+def _seam(reading: Reading, left: Clause, right: Clause, model: Model) -> bool:
+    ids = join_ids(left, right, reading.setting.lang)
+    return bool(model["join"].probabilities([ids], None)[0, 1] >= JOIN_AT)
+
+
+def _scopes(reading: Reading, probabilities: Array) -> list[Scope | None]:
+    """Say what each clause states; what only belongs to a neighbour goes with it."""
+    clauses = reading.clauses
+    scopes = [_scope(line) for line in probabilities]
+    empty = [is_empty(clause.text) for clause in clauses]
+    scopes = [None if empty[i] else scope for i, scope in enumerate(scopes)]
+    for i in range(1, len(clauses)):
+        left, right = scopes[i - 1], scopes[i]
+        if (left is None) == (right is None) or not bound(clauses[i - 1], clauses[i]):
+            continue
+        if left is None and not empty[i - 1]:
+            scopes[i - 1] = right
+        elif right is None and is_adverbial(clauses[i].text):
+            scopes[i] = left
+    return scopes
 
 
 def _scope(line: Array) -> Scope | None:
@@ -103,8 +125,10 @@ def statements(reading: Reading, probabilities: Array, model: Model) -> list[Sta
     found = []
     for first, last, scope in joined(reading, probabilities, model):
         column = STATES.index(scope.value)
-        lines = probabilities[first : last + 1, column]
-        raw = float(0.5 * lines.max() + 0.5 * lines.mean())
+        # The strongest clause decides, the others soften it; what was only attached does not count.
+        lines = np.sort(probabilities[first : last + 1, column])[::-1]
+        lines = lines[lines >= min(PROPOSE_AT, float(lines[0]))]
+        raw = float(0.5 * lines[0] + 0.5 * lines.mean())
         start, end = reading.clauses[first].start, reading.clauses[last].end
         found.append(Statement(first, last, scope, raw, reading.text[start:end], start, end))
     return found
@@ -128,11 +152,29 @@ def describe(reading: Reading, found: Sequence[Statement], vectors: Array, model
         head = model[name]
         lines = head.probabilities(ids, vectors)
         for index, line in enumerate(lines):
-            best = int(line.argmax())
+            best = int((line @ NEARNESS).argmax()) if name == "item_type" else int(line.argmax())
             described[index][name] = (head.labels[best], float(line[best]))
     return described
 
 
+TYPES = tuple(ItemType)
+# How far one type serves where another was meant: a rule about answers is nearly a preference, an
+# event is not. The type with the highest expected service is chosen, not the likeliest label.
+_SERVES: dict[str, dict[str, float]] = {
+    "identity": {"fact": 0.7},
+    "preference": {"rule": 0.6, "constraint": 0.6, "fact": 0.25},
+    "constraint": {"rule": 0.6, "preference": 0.6, "fact": 0.45},
+    "rule": {"constraint": 0.7, "preference": 0.7, "fact": 0.1},
+    "project": {"fact": 0.5, "decision": 0.4, "event": 0.2, "identity": 0.2},
+    "decision": {"project": 0.35, "event": 0.3, "constraint": 0.3, "rule": 0.3, "preference": 0.2, "fact": 0.25},
+    "commitment": {"event": 0.3, "project": 0.2, "decision": 0.2},
+    "event": {"fact": 0.4, "commitment": 0.35, "decision": 0.25, "project": 0.25},
+    "fact": {"identity": 0.6, "constraint": 0.45, "project": 0.4, "event": 0.3, "preference": 0.2, "decision": 0.15},
+}
+NEARNESS = np.array(
+    [[1.0 if a == b else _SERVES[b.value].get(a.value, 0.0) for b in TYPES] for a in TYPES],
+    dtype=np.float32,
+)
 ATTRIBUTE_HEADS = ("item_type", "evidence", "correction", "polarity", "subject", "sensitivity")
 
 

@@ -37,7 +37,7 @@ _EN_FILLER = re.compile(
     r"(?:[\s,:;.!–—-]+|$))+",
     re.IGNORECASE,
 )
-_EN_TAIL = re.compile(r"(?:[\s,]*(?:please|pls|thanks|thx|thank you|ok\??|okay\??|lol|haha|btw|fyi|cheers|tho))+[\s.!]*$", re.IGNORECASE)
+_EN_TAIL = re.compile(r"(?:[\s,]+(?:please|pls|thanks|thx|thank you|ok\??|okay\??|lol|haha|btw|fyi|cheers|tho))+[\s.!]*$", re.IGNORECASE)
 _PAST = frozenset(
     "was were had did went came got made took said saw knew thought gave told left felt kept began ran met paid sold bought brought built sent"
     " lost won chose broke drove wrote ate drank quit put cut set hurt became grew spent taught caught fell held led stood understood slept swore"
@@ -70,7 +70,9 @@ _EN_PERSON: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     )
 )
 _EN_DONT = re.compile(r"\bthe user (don't|do not|dont)\b", re.IGNORECASE)
-_EN_I = re.compile(r"\b(?:i|we)\b((?:\s+\w+){0,6})", re.IGNORECASE)
+_EN_I = re.compile(
+    rf"\b(?:i|we)\b((?:\s+(?:{'|'.join(sorted(_ADVERBS))}|\w+ly))*)(\s+[\w']+)?", re.IGNORECASE
+)
 _DIRECTIVES = frozenset({ItemType.RULE, ItemType.PREFERENCE, ItemType.CONSTRAINT})
 
 
@@ -107,6 +109,7 @@ def _english(text: str, item_type: ItemType, owner: str) -> str:
     for pattern, wording in _EN_PERSON[10:]:
         said = pattern.sub(wording, said)
     said = _EN_DONT.sub("the user doesn't", said)
+    said = re.sub(r"\bthe assistant don't\b", "the assistant doesn't", said)
     said = said if "the user" in said.lower() or owner == "assistant" else _about(said, item_type)
     said = said[:1].upper() + said[1:]
     return said if said[-1:] in ".!?" else f"{said}."
@@ -120,16 +123,8 @@ def _about(said: str, item_type: ItemType) -> str:
 
 def _agree(found: re.Match[str]) -> str:
     """Give the verb after "I" its third-person ending, past the adverbs in between."""
-    words = found.group(1).split()
-    spaced = found.group(1)
-    for index, word in enumerate(words):
-        lower = word.lower()
-        if lower in _ADVERBS or (lower.endswith("ly") and lower not in {"rely", "apply", "reply", "fly"}):
-            continue
-        changed = [*words[:index], _third(lower, word), *words[index + 1 :]]
-        spaced = " " + " ".join(changed)
-        break
-    return f"the user{spaced}"
+    adverbs, verb = found.group(1), (found.group(2) or "").strip()
+    return f"the user{adverbs} {_third(verb.lower(), verb)}" if verb else f"the user{adverbs}"
 
 
 def _third(lower: str, word: str) -> str:
@@ -137,7 +132,7 @@ def _third(lower: str, word: str) -> str:
         return _IRREGULAR[lower]
     if not lower.isalpha() or lower in _PAST or lower.endswith(("ed", "s", "ing")) and lower not in {"need", "feed", "miss", "pass", "discuss", "bring", "sing", "bleed", "speed", "guess", "dress"}:
         return word
-    if lower in {"don", "doesn", "didn", "isn", "aren", "wasn", "couldn", "wouldn", "won", "haven", "hadn", "and", "or", "the", "in", "on", "to"}:
+    if lower in {"don't", "don", "doesn", "didn", "isn", "aren", "wasn", "couldn", "wouldn", "won", "haven", "hadn", "and", "or", "the", "in", "on", "to"}:
         return word
     if lower.endswith(("s", "x", "z", "ch", "sh", "o")):
         return f"{word}es"

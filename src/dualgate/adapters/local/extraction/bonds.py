@@ -1,0 +1,69 @@
+"""Bonds: clauses that cannot stand alone, by their form, whatever the model thinks of them.
+
+Rule: only forms that a grammar would name: a heading with its colon, a condition before its
+consequence, an adverbial of time or scope left over by the cutting. Everything else is the model's.
+"""
+
+from __future__ import annotations
+
+import re
+
+from dualgate.adapters.local.extraction.clauses import Clause
+
+_CONDITION = re.compile(
+    r"^(?:如果|要是|只要|凡是|但凡|每次|一旦|除非|当|等|碰到|遇到|涉及|关于|至于)|(?:的话|的时候|时|之前|以后|之后|期间)$"
+    r"|^(?:以后|今后|下次)(?:我|你)(?:发|问|说|给|贴|让|再)[^不别要用]{1,14}$"
+    r"|^\W*(?:(?:and|but|so|also|from now on|please)\W+)*(?:if|when|whenever|every time|any time|anytime|unless|before|after|once|for any|in case|as soon as|as for)\b",
+    re.IGNORECASE,
+)
+_TIME = (
+    r"(?:\d{1,4}[年月号日./:点-]?)+|今年|明年|去年|年底前?|月底前?|上个?月|下个?月|上?下?周[一二三四五六日天末]?|每[天周月年]|早上|晚上|上午|下午|中午|凌晨|周末|工作日"
+    r"|[一二三四五六七八九十两半]+[点月号日年]|之前|以前|前|后|左右|开始|起|到|至|的"
+)
+_ADVERBIAL = re.compile(
+    rf"^(?:{_TIME}|[\s\d])+$"
+    r"|^(?:长期|永远|一直|以后都?|以后一直)?(?:都?(?:这样|这么(?:弄|来|做)?|如此|按这个来?))(?:吧|就行)?$"
+    r"|^(?:没有?例外|风雨无阻|雷打不动|说到做到|谁劝都没用|真的|一个字都不行|无一例外|绝对|务必|切记|记[住牢好]了?)$"
+    r"|^\W*(?:(?:and|or|by|on|at|from|until|till|before|after|since|in|every|each|for|about|around|the|this|next|last)\s+)*"
+    r"(?:\d[\d:.,/-]*(?:st|nd|rd|th|am|pm|k|%)?|the|of|a|jan\w*|feb\w*|mar\w*|apr\w*|may|june?|july?|aug\w*|sep\w*|oct\w*|nov\w*|dec\w*|mon\w*|tues\w*|wed\w*"
+    r"|thu\w*|fri\w*|sat\w*|sun\w*|spring|summer|autumn|fall|winter|morning|afternoon|evening|night|weekends?|weekdays?|time|session|day|week|month|year|s|to|-|\s|,)+$"
+    r"|^\W*(?:ever|always|never again|no exceptions|every (?:single )?time|from (?:here on|now on|today)|going forward|final(?: answer)?|full stop|period|in general"
+    r"|across the board|as a rule|at all|at most|tops|max(?:imum)?|minimum|not a penny more|not one more|incl(?:uding)?\.? tax|no matter what)\W*$",
+    re.IGNORECASE,
+)
+_EMPTY = re.compile(
+    r"^(?:(?:我|我们|咱们?)?(?:跟|和|与).{1,6}(?:商量|聊|谈|讲|说)(?:过|好|定|妥)?了?|(?:我)?(?:其实)?上次(?:我)?(?:说|记|讲)错了|(?:我)?(?:先)?(?:跟你|给你)?(?:说|讲|交代|报备|补充)(?:一?下|个)?(?:情况|背景|事情?)?"
+    r"|开会定的|讨论了?半天|想了(?:很久|半天|好久)|想好了|定了|(?:先)?(?:记|说)一下|是这样的?|情况是这样的?|项目背景(?:补充一下)?|我(?:真的)?(?:要)?(?:疯|崩溃|服|醉|吐)了|我记不住|不骗你|你(?:都)?知道的|懂的都懂)$"
+    r"|^\W*(?:we|i)(?:'ve| have)? (?:talked (?:it|about it|this)?\s?(?:through|over|about it)?|discussed (?:it|this)|settled it|decided|thought about it|agreed(?: on (?:it|that))?"
+    r"|mean (?:it|that)|know|guess|think|swear|said (?:it|so)|promise|begging you|can't deal)(?: already| today| this time| in writing)?\W*$"
+    r"|^\W*(?:scratch (?:that|what i (?:said|told you)).{0,30}|big (?:year|news)|quick (?:intro|note|one)|update|context|background|heads up|that's the picture|long story short|new deal|i'm new)\W*$",
+    re.IGNORECASE,
+)
+_HEADING_LIMIT = 40
+
+
+def bound(left: Clause, right: Clause) -> bool:
+    """Tell whether `right` and `left` are one statement by their form.
+
+    >>> from dualgate.adapters.local.extraction.reading import read_text
+    >>> a, b = read_text("whenever I paste a log, give me the cause first").clauses
+    >>> bound(a, b)
+    True
+    """
+    if left.mark in "。！？!?；;\n" and left.mark:
+        return False
+    return (
+        (left.mark in ":：" and bool(left.mark) and left.end - left.start <= _HEADING_LIMIT)
+        or bool(_CONDITION.search(left.text.strip()) and not left.mark.startswith("."))
+        or is_adverbial(right.text)
+    )
+
+
+def is_adverbial(text: str) -> bool:
+    """A time, a limit or a scope without anything it belongs to."""
+    return bool(_ADVERBIAL.search(text.strip()))
+
+
+def is_empty(text: str) -> bool:
+    """Words that announce a statement, or seal it, but state nothing."""
+    return bool(_EMPTY.search(text.strip()))
