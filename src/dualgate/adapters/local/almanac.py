@@ -8,7 +8,7 @@ from __future__ import annotations
 import calendar
 from datetime import date, timedelta
 
-from dateutil.easter import easter
+from dateutil.easter import easter  # type: ignore[import-untyped]
 
 # One number a lunar year, 2020-2035, in the widely used encoding: bits 16 to 5 tell whether month
 # 1 to 12 has 30 days, the lowest four name the leap month, bit 17 whether that one has 30 days.

@@ -26,10 +26,14 @@ NAMES = (
     "opposites",
     "concepts_only_less",
     "concepts_only_more",
+    "narrowing_less",
+    "narrowing_more",
     "words_jaccard",
     "words_shared",
     "words_only_less",
     "words_only_more",
+    "left_over_less",
+    "left_over_more",
     "characters_jaccard",
     "contained",
     "swapped",
@@ -45,6 +49,9 @@ NAMES = (
     "english",
     "unlike_stance",
 )
+
+# Kinds that name what a statement is about; one-sided concepts of other kinds narrow it.
+PLAIN = frozenset({"thing", "attitude", "person"})
 
 
 def compare(
@@ -86,17 +93,23 @@ def _concepts(one: Statement, other: Statement, words: Lexicon) -> tuple[float, 
     left, right = one.concepts, other.concepts
     shared = left.keys() & right.keys()
     only_left, only_right = left.keys() - shared, right.keys() - shared
-    kinds = {left[each] for each in only_left} & {right[each] for each in only_right}
     opposed = sum(words.opposed(a, b) for a in only_left for b in only_right)
-    least, most = sorted((len(only_left), len(only_right)))
+    kinds = [
+        {side[each].kind for each in only if side[each].exclusive}
+        for side, only in ((left, only_left), (right, only_right))
+    ]
+    narrowing = sorted(
+        sum(side[each].kind not in PLAIN for each in only)
+        for side, only in ((left, only_left), (right, only_right))
+    )
     union = len(left.keys() | right.keys())
     return (
         float(len(shared)),
         len(shared) / union if union else 0.0,
-        float(len(kinds - {""})),
+        float(len(kinds[0] & kinds[1])),
         float(min(opposed, 1)),
-        float(least),
-        float(most),
+        *(float(count) for count in sorted((len(only_left), len(only_right)))),
+        *(float(count) for count in narrowing),
     )
 
 
@@ -104,7 +117,12 @@ def _words(one: Statement, other: Statement) -> tuple[float, ...]:
     shared = one.words & other.words
     union = one.words | other.words
     least, most = sorted((len(one.words - shared), len(other.words - shared)))
-    return len(shared) / len(union) if union else 0.5, float(len(shared)), float(least), float(most)
+    over = sorted(
+        len(side.words - shared) + len(side.concepts.keys() - far.concepts.keys())
+        for side, far in ((one, other), (other, one))
+    )
+    jaccard = len(shared) / len(union) if union else 0.5
+    return jaccard, float(len(shared)), float(least), float(most), float(over[0]), float(over[1])
 
 
 def _characters(one: Statement, other: Statement) -> tuple[float, float, float, float]:

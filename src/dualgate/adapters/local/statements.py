@@ -12,7 +12,7 @@ from functools import cache
 
 import rjieba
 
-from dualgate.adapters.local.concepts import Hit, Lexicon, lexicon, simplified, singular, stretches
+from dualgate.adapters.local.concepts import Concept, Hit, Lexicon, lexicon, simplified, singular, stretches
 from dualgate.domain.items import folded
 
 READ_LIMIT = 400  # characters; an item is one plain sentence
@@ -24,12 +24,12 @@ STANCE = FOR | AGAINST | {"start", "final", "use", "own", "name", "choose", "hom
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What one text consists of. concepts maps each id to its kind where it excludes, else ""."""
+    """What one text consists of. concepts holds what it is about, without its stance."""
 
     text: str
     chinese: bool
     hits: tuple[Hit, ...]
-    concepts: dict[str, str]
+    concepts: dict[str, Concept]
     stance: frozenset[str]
     numbers: frozenset[float]
     names: frozenset[str]
@@ -42,15 +42,15 @@ class Statement:
 _ZH_EMPTY = frozenset(
     "用户 我 我们 咱们 咱 本人 他 她 它 的 了 是 在 一 个 和 与 也 都 就 还 又 很 非常 特别 挺 比较 更 最 把 被 给 让 对 会 将"
     " 到 去 来 从 向 于 为 以 及 或 而 且 但 着 过 地 得 里 上 下 中 内 时 时候 这 那 该 其 此 请 目前 现在 最近 正在 已经 已 通常"
-    " 一般 平时 比如 等 只 种 位 名 只 条 辆 台 套 份 次 些 点 一点 一些 有点 自己 所有 每 当 之 者 所 方面 东西 事情 一下 做 进行"
+    " 一般 平时 比如 等 种 位 名 只 条 辆 台 套 份 次 些 点 自己 所有 每 当 之 者 所 方面 东西 事情 一下 做 进行"
     " 定 今年 时间 性 类 型 式 款 从来 真的 确实 其实 然后 因为 所以 如果 我家 家里 我的 想 说 觉得 认为 表示 关于 作为 成为 属于 不 没 没有 从来不 从不 不是 超过 元 块 万 人 这个 那个 这种 一种 一名 一位".split()
 )
 _EN_EMPTY = frozenset(
     "user the a an i me my mine we us our ours you your it its he she his her they their them this that these those is are was were be"
     " been being am do does did have had has will would shall should can could to of in on at for with from by as and or but so if than"
-    " then when while which who whom whose what there here very really quite rather more most much many some any all each just only"
+    " then when while which who whom whose what there here very really quite rather more most much many some any all each just"
     " also too still now currently lately recently usually generally please about into onto over under out up down off own one user's"
-    " s t re ve ll d m can't cannot couldn't limit one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty"
+    " s t re ve ll d m not no never nor because don't doesn't didn't isn't aren't won't wasn't can't cannot couldn't limit one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty"
     " hundred thousand million get gets got make makes made give gives given go goes let lets keep kept want take takes took please".split()
 )
 _ZH_DENIAL = re.compile(
@@ -67,11 +67,16 @@ _EN_DENIAL = re.compile(
     r"|cannot|nothing|nobody|nowhere|unable|free of|except|instead of|rather than)\b|n['’]t\b"
 )
 _ALLERGIC = re.compile(r"过敏|\ballerg|\bintoleran")
+_NOT_ALLERGIC = re.compile(
+    r"(?:不|没有?|并非|未|无)[^，。]{0,8}过敏|\b(?:not|no|never|n['’]t)\s(?:\w+\s){0,2}(?:allerg|intoleran)|n['’]t allerg"
+)
 _DIGITS = re.compile(
     r"(?P<n>\d+(?:[,，]\d{3})+|\d+(?:\.\d+)?)\s*(?P<unit>万亿|亿|千万|百万|万|千|百|k\b|m\b|thousand|million|billion|"
     r"hundred|%)?"
 )
 _ZH_NUMBER = re.compile(r"[零〇一二两三四五六七八九十百千]{1,9}(?P<unit>万亿|亿|千万|百万|万)?")
+_HALF = re.compile(r"([零一二两三四五六七八九十]{1,3}|\d{1,2})点半")
+_CLOCK = re.compile(r"(?<![\d:.])(\d{1,2}):([0-5]\d)(?![\d:])")
 _SCALE = {
     "百": 1e2, "千": 1e3, "万": 1e4, "百万": 1e6, "千万": 1e7, "亿": 1e8, "万亿": 1e12, "k": 1e3, "m": 1e6,
     "hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "%": 0.01,
@@ -103,9 +108,7 @@ def read(text: str, words: Lexicon | None = None) -> Statement:
             _read_words(run, known, hits, left, names, chinese=chinese)
     names |= _capitalised(text[:READ_LIMIT], known) if not chinese else set()
     concepts = {
-        hit.concept.id: hit.concept.kind if hit.concept.exclusive else ""
-        for hit in hits
-        if hit.concept.id not in STANCE
+        hit.concept.id: hit.concept for hit in hits if hit.concept.id not in STANCE
     }
     stance = frozenset(hit.concept.id for hit in hits if hit.concept.id in STANCE)
     return Statement(
@@ -206,6 +209,8 @@ def _numbers(text: str) -> tuple[set[float], str]:
         numbers.add(round(value * _SCALE.get(match["unit"] or "", 1.0), 4))
         return " "
 
+    text = _HALF.sub(lambda match: f" {_hour(match[1]):g}.5 ", text)
+    text = _CLOCK.sub(lambda match: f" {int(match[1]) + int(match[2]) / 60:.4g} ", text)
     # A number inside a name ("vue3", "gpt-4o") or a month ("3月") belongs to it.
     rest = re.sub(r"(?<![a-z\d._-])" + _DIGITS.pattern + r"(?![a-z\d_]|月(?!前|后))", take, text)
     for match in _ZH_NUMBER.finditer(rest):
@@ -222,6 +227,10 @@ def _numbers(text: str) -> tuple[set[float], str]:
             numbers.discard(last)
             numbers.add(last * _SCALE[word])
     return numbers, rest
+
+
+def _hour(text: str) -> float:
+    return float(text) if text.isdigit() else _chinese_number(text) or 0.0
 
 
 _DIGIT = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0}
@@ -246,18 +255,23 @@ def _chinese_number(text: str) -> float | None:
 def _denies(plain: str, hits: list[Hit]) -> bool:
     """Whether the statement denies what it names; two denials cancel out."""
     if _ALLERGIC.search(plain):
-        return False  # "can't eat peanuts, is allergic" affirms the allergy
+        # "can't eat peanuts, is allergic" affirms the allergy.
+        return bool(_NOT_ALLERGIC.search(plain)) and not re.search(r"不能|不可|can", plain)
+    against = any(hit.concept.id in AGAINST for hit in hits)
+    # 不要 and "no longer" are one denial each, 不介意 and 没结婚 are none: their concept tells.
     text = plain
-    against = [hit for hit in hits if hit.concept.id in AGAINST]
-    if against:
-        # 不要 and "no longer" are one denial each, not two.
-        for form in _against_forms():
+    for form in _denying_forms():
+        if form in text:
             text = text.replace(form, " ")
-    marks = len(_ZH_DENIAL.findall(text)) + len(_EN_DENIAL.findall(text))
-    return bool((bool(against) + min(marks, 1)) % 2)
+    marks = bool(_ZH_DENIAL.search(text) or _EN_DENIAL.search(text))
+    return against != marks
 
 
 @cache
-def _against_forms() -> tuple[str, ...]:
-    forms = [form for form, concept in lexicon().forms.items() if concept.id in AGAINST]
-    return tuple(sorted((form for form in forms if len(form) > 1), key=len, reverse=True))
+def _denying_forms() -> tuple[str, ...]:
+    forms = [
+        form
+        for form in lexicon().forms
+        if _ZH_DENIAL.search(form) or _EN_DENIAL.search(form)
+    ]
+    return tuple(sorted(forms, key=len, reverse=True))
