@@ -128,7 +128,7 @@ class MemoryVerbs:
         Where this process has no worker, it works the queue off itself.
         """
         async with asyncio.timeout(timeout):
-            while (await self._parts.queue.depth()).waiting:
+            while (await self._parts.queue.depth()).waiting or self._worker.busy:
                 self._worker.wake()
                 if self._parts.run_worker or not await self._worker.run_once():
                     await asyncio.sleep(0.005)

@@ -60,6 +60,7 @@ class Worker:
         self._observer = observer
         self._wake = asyncio.Event()
         self._stopping = False
+        self._running = 0
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
@@ -68,6 +69,11 @@ class Worker:
             asyncio.create_task(self._run(), name=f"dualgate-worker-{n}")
             for n in range(self._policy.workers)
         ]
+
+    @property
+    def busy(self) -> bool:
+        """Whether this process is working on a user right now."""
+        return self._running > 0
 
     def wake(self) -> None:
         """Say that there is something to do."""
@@ -85,7 +91,11 @@ class Worker:
         lease = await self._queue.claim(self._clock.now(), policy.lease_seconds, policy.batch)
         if lease is None:
             return False
-        await self._work_off(lease)
+        self._running += 1
+        try:
+            await self._work_off(lease)
+        finally:
+            self._running -= 1
         return True
 
     async def _run(self) -> None:
