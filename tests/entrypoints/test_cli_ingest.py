@@ -127,10 +127,10 @@ def shared(name):
 @pytest.mark.parametrize(
     ("name", "person", "sessions", "messages"),
     [
-        ("memorybank/eval_data/cn/memory_bank_cn.json", "张曼婷", 10, 72),
-        ("memorybank/eval_data/en/memory_bank_en.json", "Emily", 10, 72),
+        ("memorybank/eval_data/cn/memory_bank_cn.json", "张曼婷", 10, 98),
+        ("memorybank/eval_data/en/memory_bank_en.json", "Emily", 10, 98),
         ("evermemos-demo-chats/solo_chat_zh.json", None, 14, 104),
-        ("evermemos-demo-chats/team_chat_en.json", "Alex", 68, 400),
+        ("evermemos-demo-chats/team_chat_en.json", "Alex", 94, 504),
     ],
 )
 def test_the_research_logs_are_read_whole(ingest, name, person, sessions, messages):

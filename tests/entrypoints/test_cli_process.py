@@ -24,7 +24,7 @@ def environment(home, **more):
 
 
 def call(home, *words, stdin="", **more):
-    return subprocess.run(  # noqa: S603
+    return subprocess.run(
         [*COMMAND, *words],
         input=stdin.encode(),
         capture_output=True,
@@ -74,7 +74,7 @@ def test_a_mistake_in_a_process_shows_no_traceback(tmp_path):
 
 def test_a_worker_runs_what_others_queued_and_stops_when_told(tmp_path):
     call(tmp_path, "--user", "ada", "propose", "--session", "s", "--no-wait", stdin=TEA)
-    worker = subprocess.Popen(  # noqa: S603
+    worker = subprocess.Popen(
         [*COMMAND, "worker"],
         stderr=subprocess.PIPE,
         stdout=subprocess.PIPE,

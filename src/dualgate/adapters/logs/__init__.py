@@ -64,7 +64,7 @@ _DOCUMENT_MARKS = (
 
 def read(
     path: str | os.PathLike[str],
-    format: str | None = None,  # noqa: A002  the word of the command line
+    format: str | None = None,
     *,
     zone: tzinfo = UTC,
     report: ReadReport | None = None,

@@ -52,10 +52,8 @@ def stats(frame: Frame) -> None:
         # The counts of the queue and the pools stand beside the others.
         for part in ("pools", "queue"):
             plain |= plain.pop(part) or {}
-        out.facts(
-            frame.word("stats"),
-            [(frame.word(name.replace("_", " ")), value) for name, value in plain.items()],
-        )
+        named = {name.replace("_", " "): value for name, value in plain.items()}
+        out.facts(frame.word("stats"), frame.facts(named))
 
     frame.show(found, page)
 

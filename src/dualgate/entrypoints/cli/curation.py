@@ -66,7 +66,7 @@ def correct(frame: Frame, item_id: str, content: str) -> None:
 @click.argument("item_id")
 @click.option("--confirm", is_flag=True, help="Yes, even if it is frozen.")
 @common
-def forget(frame: Frame, item_id: str, confirm: bool) -> None:  # noqa: FBT001
+def forget(frame: Frame, item_id: str, confirm: bool) -> None:
     """Forget an item; `restore` undoes it for 30 days."""
 
     async def work(memory: Memory) -> Any:
@@ -102,7 +102,7 @@ def pending(frame: Frame) -> None:
 @click.argument("pending_id")
 @click.option("--accept/--reject", default=None, help="Take the new value, or not.")
 @common
-def settle(frame: Frame, pending_id: str, accept: bool | None) -> None:  # noqa: FBT001
+def settle(frame: Frame, pending_id: str, accept: bool | None) -> None:
     """Accept or reject a pending challenge."""
     if accept is None:
         raise InvalidInputError("--accept", "or --reject is needed")
@@ -120,7 +120,7 @@ def settle(frame: Frame, pending_id: str, accept: bool | None) -> None:  # noqa:
 @click.option("--capture/--no-capture", default=True, help="Stop writing.")
 @click.option("--recall/--no-recall", default=False, help="Stop reading.")
 @common
-def pause(frame: Frame, capture: bool, recall: bool) -> None:  # noqa: FBT001
+def pause(frame: Frame, capture: bool, recall: bool) -> None:
     """Pause: nothing more is written (and, with --recall, nothing handed out)."""
 
     async def work(memory: Memory) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -51,6 +51,14 @@ class Frame:
         """Return a label in the language of this run."""
         return word(english, self.lang)
 
+    def facts(self, pairs: Mapping[str, object]) -> list[tuple[str, object]]:
+        """Return names with their values in the language of this run."""
+        said = {True: self.word("yes"), False: self.word("no")}
+        return [
+            (self.word(name), said[value] if isinstance(value, bool) else value)
+            for name, value in pairs.items()
+        ]
+
     def words(self, *english: str) -> list[str]:
         """Return several labels."""
         return [self.word(label) for label in english]
@@ -63,7 +71,7 @@ class Frame:
         as_worker: also work off what others have queued; a command that only looks does not.
         """
         # Imported here, so that --help and mistakes do not wait for the models' libraries.
-        from dualgate import Memory, Settings  # noqa: PLC0415
+        from dualgate import Memory, Settings
 
         settings = replace(Settings.load(), run_worker=as_worker)
 

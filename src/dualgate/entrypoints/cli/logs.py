@@ -56,7 +56,7 @@ def ingest(frame: Frame, paths: Sequence[str], person: str | None, **options: An
     transcripts of Claude Code and Codex, pasted "[date] - memory" lines, MemoryBank, EverMemOS.
     With --all-people the user ids are the people's names, or USER/NAME if --user is given.
     """
-    from dualgate.bootstrap import read_logs  # noqa: PLC0415  as in Frame.run
+    from dualgate.bootstrap import read_logs
 
     report = ReadReport()
     sessions = list(
@@ -130,21 +130,23 @@ def _show(frame: Frame, out: Page, summary: IngestSummary) -> None:
     span = (
         f"{summary.first_at:%Y-%m-%d} … {summary.last_at:%Y-%m-%d}" if summary.first_at else None
     )
-    pairs: list[tuple[str, object]] = [
-        ("sessions", summary.sessions),
-        ("messages", summary.messages),
-        ("user messages", summary.user_messages),
-        ("time span", span),
-    ]
+    pairs: dict[str, object] = {
+        "sessions": summary.sessions,
+        "messages": summary.messages,
+        "user messages": summary.user_messages,
+        "time span": span,
+    }
     if not summary.dry_run:
-        pairs += [
-            ("new messages", summary.new_messages),
-            ("not stored", summary.unstored_messages),
-            ("candidates", summary.candidates),
-            ("items", summary.items),
-            ("seconds", round(summary.seconds, 1)),
-        ]
-    out.facts(summary.user_id, [(frame.word(name), value) for name, value in pairs])
+        pairs |= {
+            "new messages": summary.new_messages,
+            "not stored": summary.unstored_messages,
+            "candidates": summary.candidates,
+            "items": summary.items,
+            "seconds": round(summary.seconds, 1),
+        }
+    out.facts(summary.user_id, frame.facts(pairs))
+    for failed in summary.failed:
+        out.line(f"{frame.word('failed')}: {failed.session_id}: {failed.error}", "red")
     if summary.dry_run:
         out.line(frame.word("dry run: nothing was stored, candidates were not extracted"))
 

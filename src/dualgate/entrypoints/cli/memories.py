@@ -55,7 +55,7 @@ class Moment(click.ParamType[datetime]):
 @click.option("--private", is_flag=True, help="Write nothing of it.")
 @click.option("--wait/--no-wait", default=True, help="Wait for the decisions, or only queue it.")
 @common
-def observe(frame: Frame, text: str, session: str, wait: bool, **more: Any) -> None:  # noqa: FBT001
+def observe(frame: Frame, text: str, session: str, wait: bool, **more: Any) -> None:
     """Hand in one message ("-" reads it from standard input)."""
     said = sys.stdin.read() if text == "-" else text
     message = Message(Role(more["role"]), said, more["at"], more["message_id"])
@@ -79,7 +79,7 @@ def observe(frame: Frame, text: str, session: str, wait: bool, **more: Any) -> N
 @click.option("--session", required=True, help="The conversation they come from.")
 @click.option("--wait/--no-wait", default=True, help="Wait for the decisions, or only queue them.")
 @common
-def propose(frame: Frame, file: IO[bytes], session: str, wait: bool) -> None:  # noqa: FBT001
+def propose(frame: Frame, file: IO[bytes], session: str, wait: bool) -> None:
     """Hand in candidates: JSON from FILE ("-": standard input), one, a list, or one a line."""
     candidates = candidates_of(file.read())
 
@@ -314,7 +314,7 @@ def show_item(frame: Frame, out: Page, found: MemoryItem) -> None:
         "session": found.source_session_id,
         "version": found.version,
     }
-    out.facts(found.id, [(frame.word(name), value) for name, value in pairs.items()])
+    out.facts(found.id, frame.facts(pairs))
 
 
 def show_decisions(frame: Frame, out: Page, decisions: Sequence[Decision]) -> None:

@@ -24,7 +24,7 @@ from rich.text import Text
 _CONTROLS = {code: None for code in (*range(32), *range(127, 160)) if code not in {9, 10}}
 
 
-def to_plain(value: object) -> Any:  # noqa: C901, PLR0911  one line a kind
+def to_plain(value: object) -> Any:  # noqa: PLR0911  one line a kind
     """Return dataclasses, enums, times and sets as what JSON knows.
 
     >>> to_plain({"at": datetime(2025, 3, 1), "of": frozenset({2, 1})})
