@@ -66,7 +66,11 @@ WRAPS = (  # the same words, but somebody else's or nobody's
 )
 SUPPOSE = ("假如", "要是", "如果", "假设", "比如说", "倘若", "万一")
 SUPPOSED = ("，你会怎么建议", "，该怎么办", "，要注意什么", "，会怎么样", "，别人会咋想", "，流程要改吗")
-OUTBURSTS = ("我忍无可忍了！", "气死我了！", "受够了！！", "我真的会谢，", "靠！", "服了服了，", "崩溃，")
+ANGRY = re.compile(r"L (pr -|ru|cm -|de -)(?! c)")  # what people say in anger and mean
+OUTBURSTS = (
+    "我忍无可忍了！", "气死我了！", "受够了！！", "我真的会谢，", "靠！", "服了服了，", "崩溃，",
+    "我要疯了！！", "说多少遍了！", "烦不烦啊，", "老子忍够了，", "呜呜呜", "妈的，", "真的累了，", "啊！！！", "草，又来，",
+)
 SPOKEN = ("嗯就是", "那个就是说", "呃", "哎我跟你讲啊", "就是那个", "啊对就是", "怎么说呢", "我就想说")
 SPOKEN_ENDS = ("你说呢", "然后就想问问你", "嗯就这么个情况", "你看咋弄", "是吧", "唉反正就这样", "")
 PASTES = (  # several statements, none of them the user's own
@@ -244,7 +248,7 @@ class Maker:
     def outburst(self, case: Case) -> Case:
         """Say a lasting statement in anger."""
         line = case.spans[0].replace(" :", " em :", 1)
-        turn = self.chance.choice(OUTBURSTS) + case.turn + self.chance.choice(("！", "！！！", "!!"))
+        turn = self.chance.choice(OUTBURSTS) + case.turn + self.chance.choice(("！", "！！！", "!!", "，烦死了！", "😤", "，真的服了", "！！听见没"))
         return replace(case, note=case.note + "，情绪化", turn=turn, spans=(line,))
 
     def disown(self, case: Case, others: list[Case]) -> Case:
@@ -269,10 +273,11 @@ def make_lasting(maker: Maker, case: Case, at: datetime, lasting: list[Case], ot
         case = maker.join(case, maker.fill(chance.choice(other), at))
     elif roll < 0.36:
         case = maker.join(case, maker.disown(maker.fill(chance.choice(lasting), at), []))
-    elif roll < 0.44 and len(case.spans) == 1 and re.match(r"L (pr|ru) -", case.spans[0]):
+    elif roll < 0.46 and len(case.spans) == 1 and ANGRY.match(case.spans[0]):
         return maker.outburst(case)
-    if roll < 0.06:
-        case = maker.join(case, maker.fill(chance.choice(lasting), at))
+    for threshold in (0.1, 0.05, 0.02):
+        if roll < threshold:
+            case = maker.join(case, maker.fill(chance.choice(lasting), at))
     return maker.decorate(case)
 
 
