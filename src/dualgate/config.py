@@ -105,7 +105,7 @@ class Settings:
 
 # Read elsewhere: the settings file itself, the CLI's defaults, where tests find shared data.
 _OTHER_VARIABLES = frozenset(
-    PREFIX + name for name in ("SETTINGS", "DB", "USER", "LANG", "SHARED_DATA")
+    PREFIX + name for name in ("SETTINGS", "DB", "USER", "LANG", "SHARED_DATA", "EXAMPLES")
 )
 
 

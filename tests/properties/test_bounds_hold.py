@@ -7,6 +7,7 @@ same events with the same ids and must agree.
 from __future__ import annotations
 
 import asyncio
+import os
 import tempfile
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
@@ -203,8 +204,9 @@ class Histories(RuleBasedStateMachine):
                 assert new.override_of in items
 
 
+# DUALGATE_EXAMPLES deepens the search; the default fits into a test run.
 Histories.TestCase.settings = settings(
-    max_examples=25,
+    max_examples=int(os.environ.get("DUALGATE_EXAMPLES", "12")),
     stateful_step_count=30,
     deadline=None,
     suppress_health_check=list(HealthCheck),

@@ -73,9 +73,9 @@ def score(recency: float, importance: float, support: float, policy: ScorePolicy
     >>> round(score(1.0, 0.8, 0.9, ScorePolicy()), 3)
     0.875
     """
-    weights = (policy.recency_weight, policy.importance_weight, policy.support_weight)
-    parts = (recency, importance, support)
-    return sum(w * p for w, p in zip(weights, parts, strict=True)) / sum(weights)
+    # Written out: it runs for every hot item of every decision and every session start.
+    r, i, s = policy.recency_weight, policy.importance_weight, policy.support_weight
+    return (r * recency + i * importance + s * support) / (r + i + s)
 
 
 def live_score(item: MemoryItem, now: datetime, policy: ScorePolicy) -> float:
