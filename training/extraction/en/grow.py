@@ -116,13 +116,14 @@ def grow(
     ]
     records: list[dict[str, Any]] = []
     seen: set[str] = set()
-    for line in lines:
+    for place, line in enumerate(lines, 1):
         fellows = [other for other in lines if other.split(" @@ ")[0] == line.split(" @@ ")[0]]
         for number in range(MOST_PER_TEMPLATE):
             rng = random.Random(f"{seed} {line} {number}")
             draft = company(read_line(fill(line, slots, rng)), fellows, slots, rng)
             draft = typed(replace(draft, pieces=joined(draft.pieces)), rng)
-            record = as_record(draft, f"en-g-{len(records) + 1:05}", moment(rng, draft.note))
+            # The first three digits are the template: turns that share them belong in one split.
+            record = as_record(draft, f"en-g-{place:03}{number:02}", moment(rng, draft.note))
             if record["turn"] not in seen:
                 seen.add(record["turn"])
                 records.append(record)
