@@ -1,7 +1,8 @@
-"""Settings in, a wired Memory out. The only place that knows which adapter stands behind a port."""
+"""Settings in, a wired Memory out: the only place that knows the adapter behind each port."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Generator, Iterator
 from dataclasses import replace
 from datetime import UTC, tzinfo
@@ -123,13 +124,14 @@ async def open_backend(url: str | None, settings: Settings) -> Backend:
     if url.startswith("sqlite:///"):
         from dualgate.adapters.sql import open_sqlite
 
-        path = Path(url.removeprefix("sqlite:///")).expanduser()
+        path = await asyncio.to_thread(Path(url.removeprefix("sqlite:///")).expanduser)
         if path.name in ("", ":memory:"):
             raise InvalidInputError("url", 'names no file; use "memory://" for none', url)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise StoreError(f"cannot make {path.parent}: {error}", "Choose another url") from error
+            problem = f"cannot make {path.parent}: {error}"
+            raise StoreError(problem, "Choose another url") from error
         return await open_sqlite(path, archive_capacity=capacity, queue_limits=limits)
     raise InvalidInputError("url", 'must be "sqlite:///path/to/memory.db" or "memory://"', url)
 

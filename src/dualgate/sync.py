@@ -15,6 +15,7 @@ from typing import Any, Self, TypeVar
 from dualgate.bootstrap import Memory
 from dualgate.config import Settings
 from dualgate.conversation.working import WorkingMemory
+from dualgate.domain.assembly import ContextBlock
 from dualgate.domain.items import Candidate, MemoryItem
 from dualgate.domain.plan import Decision, Move, Pending
 from dualgate.domain.status import Status
@@ -23,7 +24,6 @@ from dualgate.errors import DualgateError
 from dualgate.pipeline.intake import Receipt
 from dualgate.pipeline.looking import History, Stats
 from dualgate.pipeline.observer import Observer
-from dualgate.domain.assembly import ContextBlock
 from dualgate.pipeline.ports import Clock, Embedder, Extractor, ItemPage
 from dualgate.pipeline.recall import Found
 
@@ -155,7 +155,17 @@ class SyncMemory:
         parent_session_id: str | None = None,
     ) -> Receipt:
         """Hand over turns; return as soon as they are durably queued [W1]."""
-        return self._run(self._memory.observe(user_id, session_id, messages, wait=wait, private=private, task_id=task_id, parent_session_id=parent_session_id))
+        return self._run(
+            self._memory.observe(
+                user_id,
+                session_id,
+                messages,
+                wait=wait,
+                private=private,
+                task_id=task_id,
+                parent_session_id=parent_session_id,
+            )
+        )
 
     def propose(
         self,
@@ -183,7 +193,16 @@ class SyncMemory:
         lang: str | None = None,
     ) -> ContextBlock:
         """Return what the model should know at the start of a session [R1, R4]."""
-        return self._run(self._memory.context(user_id, session_id, query, token_budget=token_budget, window_tokens=window_tokens, lang=lang))
+        return self._run(
+            self._memory.context(
+                user_id,
+                session_id,
+                query,
+                token_budget=token_budget,
+                window_tokens=window_tokens,
+                lang=lang,
+            )
+        )
 
     def recall(
         self,
@@ -199,7 +218,19 @@ class SyncMemory:
         lang: str | None = None,
     ) -> Found:
         """Return the few items that fit the query, each with its relevance per path [R2, R3]."""
-        return self._run(self._memory.recall(user_id, query, limit=limit, item_types=item_types, archived=archived, sensitive=sensitive, as_of=as_of, recipe=recipe, lang=lang))
+        return self._run(
+            self._memory.recall(
+                user_id,
+                query,
+                limit=limit,
+                item_types=item_types,
+                archived=archived,
+                sensitive=sensitive,
+                as_of=as_of,
+                recipe=recipe,
+                lang=lang,
+            )
+        )
 
     def items(
         self,
@@ -212,7 +243,16 @@ class SyncMemory:
         cursor: str | None = None,
     ) -> ItemPage:
         """List items, newest first. status: one, several, or None for all but forgotten ones."""
-        return self._run(self._memory.items(user_id, status=status, item_type=item_type, text=text, limit=limit, cursor=cursor))
+        return self._run(
+            self._memory.items(
+                user_id,
+                status=status,
+                item_type=item_type,
+                text=text,
+                limit=limit,
+                cursor=cursor,
+            )
+        )
 
     def item(self, user_id: str, item_id: str) -> MemoryItem:
         """Return one item, whatever its status. Raises NotFoundError."""

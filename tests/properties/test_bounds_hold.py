@@ -163,7 +163,7 @@ class Histories(RuleBasedStateMachine):
         assert states[0] == states[1], "both stores agree"
         items = states[0]
         self.bounds_hold(items)
-        log = self.run(self.memories[0]._parts.store.moves(USER))
+        log = self.run(self.memories[0]._parts.store.moves(USER))  # noqa: SLF001
         self.log_explains(items, log)
         self.frozen_changes_only_by_the_listed_ways(items, log)
         self.before = items

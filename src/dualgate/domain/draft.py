@@ -64,7 +64,8 @@ class Draft:
 
     def current(self, item: MemoryItem) -> MemoryItem:
         """Return the item as it stands now, whatever was given."""
-        return self.hot.get(item.id) or self.frozen.get(item.id) or self._touched.get(item.id, item)
+        placed = self.hot.get(item.id) or self.frozen.get(item.id)
+        return placed or self._touched.get(item.id, item)
 
     def own_day(self) -> float:
         """Return the reading of the user's own clock [D1]."""

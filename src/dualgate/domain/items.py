@@ -72,12 +72,7 @@ class Candidate:
     def __post_init__(self) -> None:
         for name, kind in _CHOICES.items():
             _set(self, name, choice(name, kind, getattr(self, name)))
-        content = clean_text("content", self.content).strip()
-        if not content:
-            raise InvalidInputError("content", "must not be blank")
-        if len(content) > CONTENT_LIMIT:
-            raise InvalidInputError("content", f"at most {CONTENT_LIMIT} characters", content)
-        _set(self, "content", content)
+        _set(self, "content", _sentence("content", self.content))
         _set(self, "subject", clean_text("subject", self.subject).strip() or "user")
         for name in ("attribute", "value", "quote", "message_id"):
             given = getattr(self, name)
@@ -193,15 +188,16 @@ _CHOICES: dict[str, type[StrEnum]] = {
 def clean_text(argument: str, text: object) -> str:
     """Return text that every store can hold: no NUL, no lone surrogate.
 
-    >>> clean_text("content", "teal \\ud83d".encode().decode("unicode_escape"))
-    'teal \ufffd'
+    >>> clean_text("content", "teal " + chr(0xD83D)) == "teal " + chr(0xFFFD)
+    True
     """
     if not isinstance(text, str):
         raise InvalidInputError(argument, "must be a string", text)
     if not _is_dirty(text):
         return text
     # UTF-16 joins a surrogate pair that came in as two code points, and marks a lone one.
-    return text.replace("\x00", "").encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    joined = text.replace("\x00", "").encode("utf-16-le", "surrogatepass")
+    return joined.decode("utf-16-le", "replace")
 
 
 def choice(argument: str, kind: type[_Choice], given: object) -> _Choice:
@@ -246,6 +242,15 @@ def folded(text: str | None) -> str:
     return " ".join(plain.split()).strip(" .,;:!?。，；：！？、")
 
 
+def _sentence(argument: str, text: object) -> str:
+    content = clean_text(argument, text).strip()
+    if not content:
+        raise InvalidInputError(argument, "must not be blank")
+    if len(content) > CONTENT_LIMIT:
+        raise InvalidInputError(argument, f"at most {CONTENT_LIMIT} characters", content)
+    return content
+
+
 def _words(argument: str, words: object) -> tuple[str, ...]:
     if isinstance(words, str) or not hasattr(words, "__iter__"):
         raise InvalidInputError(argument, "must be a sequence of strings", words)
@@ -254,7 +259,9 @@ def _words(argument: str, words: object) -> tuple[str, ...]:
 
 
 def _is_dirty(text: str) -> bool:
-    return "\x00" in text or not text.isascii() and any("\ud800" <= c <= "\udfff" for c in text)
+    return "\x00" in text or (
+        not text.isascii() and any("\ud800" <= c <= "\udfff" for c in text)
+    )
 
 
 def _set(instance: object, name: str, value: object) -> None:

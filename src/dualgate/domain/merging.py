@@ -125,7 +125,7 @@ def raise_status(draft: Draft, item: MemoryItem) -> MemoryItem:
 
 
 def reactivate(draft: Draft, item: MemoryItem, confidence: float) -> MemoryItem:
-    """Bring an archived item back if the signal was strong enough and a place is to be had [A7]."""
+    """Bring an archived item back if the signal was strong enough and there is a place [A7]."""
     if item.status is not Status.ARCHIVED or confidence < draft.policy.archive.reactivate_at:
         return item
     sure = item.was_confirmed or item.confirm_count >= draft.policy.freeze.confirm_at

@@ -36,7 +36,8 @@ class Receipt:
 def require_id(argument: str, value: object) -> str:
     """Return a user, session or item id, or refuse a missing or blank one [P4]."""
     if not isinstance(value, str) or not value.strip():
-        raise InvalidInputError(argument, "must be a non-blank string; it is never 'all' [P4]", value)
+        rule = "must be a non-blank string; it is never 'all' [P4]"
+        raise InvalidInputError(argument, rule, value)
     if len(value) > 512:  # noqa: PLR2004
         raise InvalidInputError(argument, "at most 512 characters", value)
     if "\x00" in value or any("\ud800" <= c <= "\udfff" for c in value):
@@ -146,7 +147,7 @@ def _as_message(index: int, given: object) -> Message:
 def _derived_id(session_id: str, message: Message, index: int) -> str:
     # Without a time the place in the payload tells equal turns apart.
     place = message.at.isoformat() if message.at else str(index)
-    parts = "\x1f".join((session_id, message.role, place, message.content))
+    parts = f"{session_id}\x1f{message.role}\x1f{place}\x1f{message.content}"
     return "sha:" + hashlib.sha256(parts.encode("utf-8", "replace")).hexdigest()[:32]
 
 

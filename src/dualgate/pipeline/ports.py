@@ -71,7 +71,8 @@ class Turn:
 class Extractor(Protocol):
     """Reads a turn, proposes candidates [W3-W5].
 
-    It may carry an attribute `source` (types.Source); without one it counts as a model. Raises ExtractionError for what it cannot read; never answers "no facts" instead.
+    It may carry an attribute `source` (types.Source); without one it counts as a model.
+    Raises ExtractionError for what it cannot read; never answers "no facts" instead.
     """
 
     async def extract(self, turn: Turn) -> Sequence[Candidate]:

@@ -60,7 +60,7 @@ class WritePorts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spoken:
-    """A candidate, the message it came from, and its embedding; `flaw` says why it may not pass."""
+    """A candidate, when it was said, and its embedding; `flaw` says why it may not pass."""
 
     candidate: Candidate
     at: datetime

@@ -144,11 +144,11 @@ def a_plan(*items: MemoryItem, **fields: Any) -> Plan:
 def moves_to(item: MemoryItem) -> tuple[Move, ...]:
     """Return legal moves that lead from nothing to the item's status, all at its creation.
 
-    An item that was confirmed passes through confirmed; no move leads back to candidate from there.
+    An item that was confirmed passes through confirmed; no move leads from there to candidate.
     """
     steps = [Status.CANDIDATE]
     if item.status is Status.CANDIDATE and item.was_confirmed:
-        raise InvalidInputError("was_confirmed", "a candidate was never confirmed", True)
+        raise InvalidInputError("was_confirmed", "a candidate was never confirmed", item.id)
     confirmed_on_the_way = item.status is not Status.ARCHIVED and item.status not in HOT
     if confirmed_on_the_way or item.was_confirmed:
         steps.append(Status.CONFIRMED)

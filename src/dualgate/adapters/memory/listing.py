@@ -68,7 +68,7 @@ def _place(cursor: str) -> tuple[datetime, str]:
         created_at, item_id = json.loads(base64.b64decode(cursor, altchars=b"-_", validate=True))
         place = datetime.fromisoformat(created_at)
         if place.utcoffset() is None or not isinstance(item_id, str):
-            raise ValueError(cursor)
+            raise TypeError(cursor)  # noqa: TRY301 - whatever is wrong with it, one answer
     except (binascii.Error, ValueError, TypeError) as error:
         raise InvalidInputError("cursor", "must be one that a page gave", cursor) from error
     return place, item_id

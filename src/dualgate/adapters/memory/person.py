@@ -95,7 +95,7 @@ class Person:
         default_factory=dict
     )
     settings: dict[str, Any] = field(default_factory=dict)
-    own_time: OwnTime = OwnTime()
+    own_time: OwnTime = field(default_factory=OwnTime)
 
     def commit(self, changes: Changes) -> None:
         """Make a unit's changes, all of them, in one step."""

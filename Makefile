@@ -1,0 +1,72 @@
+# dualgate, without root and without a key. `make` alone lists what there is.
+
+.DEFAULT_GOAL := help
+.PHONY: help install install-dev demo test lint bench clean lock
+.DELETE_ON_ERROR:
+
+VENV    := .venv
+BIN     := $(VENV)/bin
+# One test process per core; WORKERS=2 takes less of the machine.
+WORKERS ?= auto
+# Arguments for pytest: make test TESTS="tests/unit -k status"
+TESTS   ?=
+PIP     := $(BIN)/python -m pip --disable-pip-version-check --no-input
+# Every package as a wheel, exactly as locked: no compiler is needed and no build is isolated.
+LOCKED  := $(PIP) install --quiet --require-hashes --only-binary :all:
+
+export PIP_NO_WARN_SCRIPT_LOCATION := 1
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
+
+install: $(VENV)/.installed  ## make .venv and install dualgate into it
+
+install-dev: $(VENV)/.installed-dev  ## the same, with the tools for tests and checks
+
+demo: install  ## play six weeks of conversation and show what is remembered, and why
+	@$(BIN)/dualgate demo
+
+test: install-dev  ## run all tests
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) $(TESTS)
+
+lint: install-dev  ## check style, types and import rules
+	$(BIN)/ruff check src tests docs examples
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: install-dev  ## measure the speed, one table
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python bench/speed.py
+
+lock:  ## renew both locks from pyproject.toml; needs uv
+	uv pip compile pyproject.toml --group build --universal --python-version 3.11 \
+	  --generate-hashes --no-emit-index-url --custom-compile-command "make lock" \
+	  --quiet -o requirements.lock
+	uv pip compile pyproject.toml --group build --group dev --constraint requirements.lock \
+	  --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	  --custom-compile-command "make lock" --quiet -o requirements-dev.lock
+
+clean:  ## remove what the other targets made
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist bench/out
+	find src tests docs examples bench training -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@python=; for each in $(or $(PYTHON),python3 python3.13 python3.12 python3.11); do \
+	  if $$each -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	    python=$$each; break; fi; done; \
+	if [ -z "$$python" ]; then \
+	  echo "dualgate needs Python 3.11 or newer; none of" \
+	    "'$(or $(PYTHON),python3 python3.13 python3.12 python3.11)' is one." \
+	    "Name yours: make install PYTHON=/path/to/python" >&2; exit 1; fi; \
+	"$$python" -m venv $(VENV) || { rm -rf $(VENV); echo "$$python cannot make a virtual" \
+	  "environment; on Debian and Ubuntu the package python3-venv is missing." >&2; exit 1; }
+
+$(VENV)/.installed: requirements.lock pyproject.toml | $(BIN)/python
+	@echo "Installing dualgate into $(VENV) …"
+	@$(LOCKED) -r requirements.lock
+	@$(PIP) install --quiet --no-deps --no-build-isolation --no-index -e .
+	@touch $@
+
+$(VENV)/.installed-dev: requirements-dev.lock $(VENV)/.installed
+	@echo "Installing the tools for tests and checks …"
+	@$(LOCKED) -r requirements-dev.lock
+	@touch $@
