@@ -32,6 +32,7 @@ from dualgate.adapters.local.structure import LexiconStructurer  # noqa: E402
 
 SEED = 20261130
 EACH = 700
+APART = 1_600
 TREES, DEPTH = 160, 3
 TARGET = Path(__file__).parents[2] / "src/dualgate/adapters/local/weights/judge.json"
 
@@ -40,6 +41,40 @@ def all_pairs() -> list[Pair]:
     maker = Maker(SEED)
     made = [pair for lang in ("zh", "en", "cross") for pair in maker.pairs(lang, EACH)]
     return made + hand() * 3  # thrice: each time with other words hidden
+
+
+def apart(each: int) -> tuple[list[Pair], np.ndarray]:
+    """Return real statements that an embedder finds close though they are about other things.
+
+    In use nearly all pairs above the gate are such; without them the judge would call any two
+    statements with different numbers a conflict.
+    """
+    texts = [
+        line
+        for line in (Path(__file__).parent / "statements.txt").read_text("utf-8").splitlines()
+        if line and not line.startswith("#")
+    ]
+    chinese = np.asarray([any("\u4e00" <= c <= "\u9fff" for c in text) for text in texts])
+    embedder, structurer = UseEmbedder(cache_size=0), LexiconStructurer()
+    vectors = np.concatenate([embedder.embed_now(texts[i : i + 64]) for i in range(0, len(texts), 64)])
+    slots = [structurer.read(text) for text in texts]
+    near = vectors @ vectors.T
+    # Above 0.62 some do say the same or exclude each other, and nobody has labelled them.
+    left, right = np.where(np.triu((near >= 0.3) & (near <= 0.62), 1))
+    order = np.random.default_rng(SEED).permutation(len(left))
+    found: list[Pair] = []
+    cosine: list[float] = []
+    wanted = {"zh": each, "en": each, "cross": each // 2}
+    for index in order:
+        a, b = int(left[index]), int(right[index])
+        lang = "cross" if chinese[a] != chinese[b] else "zh" if chinese[a] else "en"
+        one, other = slots[a], slots[b]
+        if wanted[lang] == 0 or (one and other and one.attribute == other.attribute):
+            continue
+        wanted[lang] -= 1
+        found.append(Pair(texts[a], texts[b], "U", lang, f"apart:{index % 40}"))
+        cosine.append(float(near[a, b]))
+    return found, np.asarray(cosine)
 
 
 def cosines(pairs: list[Pair]) -> np.ndarray:
@@ -134,7 +169,10 @@ def exported(fitted: GradientBoostingClassifier) -> dict:
 
 def main() -> None:
     pairs = all_pairs()
-    x = rows(pairs, cosines(pairs))
+    far, far_cosine = apart(APART)
+    near = np.concatenate([cosines(pairs), far_cosine])
+    pairs += far
+    x = rows(pairs, near)
     groups = np.asarray([pair.frame if pair.frame != "hand" else f"hand:{pair.one}" for pair in pairs])
     langs = np.asarray([pair.lang for pair in pairs])
     print(f"{len(pairs)} pairs:", {lang: int((langs == lang).sum()) for lang in ("zh", "en", "cross")})
