@@ -20,7 +20,7 @@ from dualgate.adapters.sql.text import (
     row_number,
     words_of,
 )
-from dualgate.adapters.sql.vectors import Pool, quantised, restored
+from dualgate.adapters.sql.vectors import Pool, quantised, restored, rounded
 from dualgate.domain.items import MemoryItem
 from dualgate.domain.view import Snapshot
 from dualgate.testing.builders import MONDAY, a_candidate, a_job, a_plan, an_item
@@ -87,7 +87,7 @@ def test_a_pool_that_grows_and_shrinks_finds_what_is_in_it():
         item_id = f"i{int(rng.integers(40))}"
         if rng.integers(3):
             inside[item_id] = rng.normal(size=8).astype(np.float32)
-            pool.put(item_id, inside[item_id])
+            pool.put(item_id, rounded(inside[item_id]))
         else:
             inside.pop(item_id, None)
             pool.drop(item_id)

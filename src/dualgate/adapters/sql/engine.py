@@ -35,6 +35,8 @@ PRAGMAS = (
     "secure_delete=on",
     "foreign_keys=on",
     "journal_size_limit=67108864",
+    "cache_size=-16384",  # 16 MiB: a large unit must not spill to the file before its end
+    "temp_store=memory",
 )
 READERS = 3
 PATIENCE_SECONDS = 60.0  # how long a unit waits for the others of this process

@@ -16,7 +16,7 @@ from dualgate.adapters.sql.cache import Entry, UserCache
 from dualgate.adapters.sql.dialects import Sql
 from dualgate.adapters.sql.engine import Unit
 from dualgate.adapters.sql.reading import UserRow
-from dualgate.adapters.sql.vectors import checked
+from dualgate.adapters.sql.vectors import checked, rounded
 from dualgate.domain.items import MemoryItem
 from dualgate.domain.plan import Decision, Pending, Plan
 from dualgate.domain.signals import Signal
@@ -286,7 +286,7 @@ class SqlTransaction:
                 self._added.pop(item.id, None)
                 self._removed.add(item.id)
             elif item.id in given:
-                self._added[item.id] = given[item.id]
+                self._added[item.id] = rounded(given[item.id])
             elif old is not None and old.status not in LIVE:
                 # It comes back with a vector that only the database holds.
                 self._pool_outdated = True

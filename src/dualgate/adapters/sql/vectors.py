@@ -43,6 +43,21 @@ def restored(rows: Iterable[bytes], dim: int) -> NDArray[np.float32]:
     return matrix
 
 
+def rounded(vector: Vector) -> Vector:
+    """Return the unit vector that the database will give back, so that both rank alike."""
+    row: Vector = restored([quantised(vector)[1]], vector.size)[0]
+    return row
+
+
+def _products(matrix: NDArray[np.float32], query: Vector) -> NDArray[np.float32]:
+    # Not `matrix @ query`: BLAS would split so small a product over all cores, whose threads then
+    # wait for each other for milliseconds on a busy machine.
+    if hasattr(np, "vecdot"):  # since NumPy 2.0
+        found: NDArray[np.float32] = np.vecdot(matrix, query)
+        return found
+    return np.einsum("ij,j->i", matrix, query)
+
+
 class Pool:
     """The vectors of one user's live items, as one matrix that can grow and shrink."""
 
@@ -61,7 +76,7 @@ class Pool:
         return len(self._ids)
 
     def put(self, item_id: str, vector: Vector) -> None:
-        """Add or replace an item's vector."""
+        """Add or replace an item's vector, given as `rounded` returns it."""
         row = self._rows.get(item_id)
         if row is None:
             row = len(self._ids)
@@ -71,8 +86,7 @@ class Pool:
                 self._matrix = grown
             self._ids.append(item_id)
             self._rows[item_id] = row
-        # Through the same rounding as from the database, so that both rank alike.
-        self._matrix[row] = restored([quantised(vector)[1]], self.dim)[0]
+        self._matrix[row] = vector
 
     def drop(self, item_id: str) -> None:
         """Remove an item's vector, if it is here: the last row takes its place."""
@@ -99,7 +113,7 @@ class Pool:
         `without` and `added` are what an open unit changed and nobody else sees yet.
         """
         query = vector / np.float32(np.linalg.norm(vector) or 1.0)
-        cosines = self._matrix[: len(self._ids)] @ query
+        cosines = _products(self._matrix[: len(self._ids)], query)
         rows = np.flatnonzero(cosines >= gate - _ROUNDING)
         room = limit + len(without)
         if len(rows) > room:
@@ -108,9 +122,7 @@ class Pool:
         for item_id in without:
             found.pop(item_id, None)
         for item_id, other in (added or {}).items():
-            if other.size != self.dim:
-                continue
-            cosine = float(restored([quantised(other)[1]], self.dim)[0] @ query)
+            cosine = float(other @ query) if other.size == self.dim else -2.0
             if cosine >= gate - _ROUNDING:
                 found[item_id] = cosine
         return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
