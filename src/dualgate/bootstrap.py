@@ -20,6 +20,7 @@ from dualgate.adapters.local.structure import LexiconStructurer
 from dualgate.adapters.system import SystemClock, Uuid7Source
 from dualgate.adapters.tokens import counter_for
 from dualgate.config import Settings
+from dualgate.domain.policy import GatePolicy
 from dualgate.errors import InvalidInputError, StoreError
 from dualgate.memory import MemoryVerbs, Parts
 from dualgate.pipeline.ingest import LogSession, ReadReport
@@ -150,14 +151,16 @@ def wire(
     reading_embedder = embedder if isinstance(embedder, UseEmbedder) else UseEmbedder()
     embedder = embedder or reading_embedder
     structurer = LexiconStructurer()
-    similarity = replace(
-        settings.gates.similarity,
-        many_valued=settings.gates.similarity.many_valued | structurer.many_valued,
-    )
-    gates = replace(settings.gates, similarity=similarity)
 
-    def policy_of(name: str) -> Any:
-        return settings.user_classes.get(name, gates)
+    def completed(policy: GatePolicy) -> GatePolicy:
+        many_valued = policy.similarity.many_valued | structurer.many_valued
+        return replace(policy, similarity=replace(policy.similarity, many_valued=many_valued))
+
+    gates = completed(settings.gates)
+    classes = {name: completed(policy) for name, policy in settings.user_classes.items()}
+
+    def policy_of(name: str) -> GatePolicy:
+        return classes.get(name, gates)
 
     return Parts(
         store=backend.store,

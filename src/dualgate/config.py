@@ -7,6 +7,7 @@ dualgate reads neither: `Settings()` is the defaults, `Settings.load()` reads bo
 
 from __future__ import annotations
 
+import math
 import os
 import tomllib
 import types
@@ -93,10 +94,10 @@ class Settings:
                 tree = tomllib.loads(Path(path).read_text(encoding="utf-8"))
             except (OSError, ValueError) as error:
                 raise SettingsError([f"cannot read {path}: {error}"]) from error
+        problems: list[str] = []
         for name, text in environ.items():
             if name.startswith(PREFIX) and name not in _OTHER_VARIABLES:
-                _plant(tree, name.removeprefix(PREFIX).lower().split("__"), text)
-        problems: list[str] = []
+                _plant(tree, name.removeprefix(PREFIX).lower().split("__"), text, problems)
         settings = _build(cls, tree, "", problems)
         if problems:
             raise SettingsError(problems)
@@ -109,14 +110,19 @@ _OTHER_VARIABLES = frozenset(
 )
 
 
-def _plant(tree: dict[str, Any], path: list[str], text: str) -> None:
-    for name in path[:-1]:
+def _plant(tree: dict[str, Any], path: list[str], text: str, problems: list[str]) -> None:
+    for depth, name in enumerate(path[:-1], start=1):
         tree = tree.setdefault(name, {})
+        if not isinstance(tree, dict):
+            problems.append(f"{'.'.join(path[:depth])}: must be a table")
+            return
     tree[path[-1]] = text
 
 
-def _build(kind: Any, tree: Mapping[str, Any], path: str, problems: list[str]) -> Any:
+def _build(kind: Any, tree: Any, path: str, problems: list[str]) -> Any:
     """Return a dataclass filled from a tree of plain values, noting every problem."""
+    if not isinstance(tree, Mapping):
+        raise TypeError("must be a table")
     hints = typing.get_type_hints(kind)
     known = {f.name for f in fields(kind)}
     problems += [f"unknown setting {path}{name}" for name in tree if name not in known]
@@ -152,6 +158,8 @@ def _coerced(hint: Any, given: Any, path: str, problems: list[str]) -> Any:
         words = given.split(",") if isinstance(given, str) else given
         return frozenset(_coerced(inner[0], word, path, problems) for word in words)
     if isinstance(origin, type) and issubclass(origin, Mapping):
+        if not isinstance(given, Mapping):
+            raise TypeError("must be a table")
         return {
             _coerced(inner[0], name, path, problems): _coerced(
                 inner[1], value, f"{path}.{name}", problems
@@ -172,7 +180,18 @@ def _scalar(hint: Any, given: Any) -> Any:
     if isinstance(hint, type) and issubclass(hint, StrEnum):
         return hint(given)
     if hint in (int, float):
-        if isinstance(given, bool):
-            raise TypeError("must be a number")
-        return hint(given)
-    return str(given)
+        return _number(hint, given)
+    if not isinstance(given, str):
+        raise TypeError("must be text")
+    return given
+
+
+def _number(hint: type[int | float], given: Any) -> float:
+    if isinstance(given, bool) or not isinstance(given, int | float | str):
+        raise TypeError("must be a number")
+    if hint is int and isinstance(given, float):
+        raise TypeError("must be a whole number")
+    number = hint(given)
+    if not math.isfinite(number):
+        raise ValueError("must be a number that is not infinite")
+    return number

@@ -119,7 +119,7 @@ class MemoryVerbs:
         self._closed = True
         if self._parts.run_worker:
             await self._worker.stop()
-        await self._uses.flush()
+        await self._uses.close()
         await self._parts.close()
 
     async def drain(self, timeout: float | None = None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
@@ -20,6 +21,7 @@ class UseBook:
         self._seen_at: dict[str, datetime] = {}
         self._task: asyncio.Task[None] | None = None
         self._lock = asyncio.Lock()
+        self._closing = asyncio.Event()
 
     def add(self, user_id: str, uses: Sequence[Use], now: datetime) -> None:
         """Note that a user read; reading moves his own clock even if nothing was handed out."""
@@ -38,6 +40,15 @@ class UseBook:
                 own_time = snapshot.own_time.touched(now)
                 await self._store.record_uses(user_id, uses[user_id], own_time)
 
+    async def close(self) -> None:
+        """Write down what is gathered, now, and leave nothing running."""
+        self._closing.set()
+        if self._task is not None:
+            await self._task
+        await self.flush()
+
     async def _later(self) -> None:
-        await asyncio.sleep(self._delay)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._delay):
+                await self._closing.wait()
         await self.flush()
