@@ -171,3 +171,21 @@ async def test_erased_words_and_vectors_are_gone_from_the_file(tmp_path):
     left = path.read_bytes()
     assert b"zanzibar" not in left
     assert "花生".encode() not in left
+
+
+async def test_an_item_keeps_its_newest_uses_and_counts_them_all(tmp_path):
+    backend = await open_sqlite(tmp_path / "memory.db")
+    await write(backend, a_plan(an_item(), an_item(id="other")))
+    for start in range(0, 300, 100):
+        uses = [
+            Use(item_id="item-1", at=MONDAY + n * DAY, hit=False)
+            for n in range(start, start + 100)
+        ]
+        rare = Use(item_id="other", at=MONDAY, hit=False)
+        await backend.store.record_uses("ann", [*uses, rare], OwnTime(1, MONDAY + start * DAY))
+
+    kept = await backend.store.uses("ann", "item-1", limit=1_000)
+    assert [use.at for use in kept] == [MONDAY + n * DAY for n in reversed(range(100, 300))]
+    assert len(await backend.store.uses("ann", "other")) == 3
+    assert (await backend.store.snapshot("ann")).hot["item-1"].access_count == 300
+    await backend.close()

@@ -52,10 +52,12 @@ def rounded(vector: Vector) -> Vector:
 def _products(matrix: NDArray[np.float32], query: Vector) -> NDArray[np.float32]:
     # Not `matrix @ query`: BLAS would split so small a product over all cores, whose threads then
     # wait for each other for milliseconds on a busy machine.
+    found: NDArray[np.float32]
     if hasattr(np, "vecdot"):  # since NumPy 2.0
-        found: NDArray[np.float32] = np.vecdot(matrix, query)
-        return found
-    return np.einsum("ij,j->i", matrix, query)
+        found = np.vecdot(matrix, query)
+    else:
+        found = np.einsum("ij,j->i", matrix, query)
+    return found
 
 
 class Pool:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Table, bindparam, delete, update
+from sqlalchemy import Table, bindparam, delete, select, update
 
 from dualgate.adapters.sql import reading, tables
 from dualgate.adapters.sql.dialects import Sql, inserting
@@ -36,6 +36,7 @@ from dualgate.pipeline.ports import Session, StoredTurn, Use, Vector
 
 # A unit writes fewer lines to one log than this; its number times this begins its lines.
 LINES = 1_000_000
+USES_KEPT = 200  # of an item, the newest; its counters go on
 
 _items = tables.memory_items.c
 _sessions = tables.sessions.c
@@ -75,6 +76,19 @@ _COUNT_USE = (
         last_hit_at=bindparam("hit_at"),
         accessed_day=bindparam("day"),
     )
+)
+_uses = tables.item_uses.c
+_OLD_USES = delete(tables.item_uses).where(
+    reading.own(_uses.user_id),
+    _uses.item_id == bindparam("item_id"),
+    _uses.seq
+    <= select(_uses.seq)
+    .where(reading.own(_uses.user_id), _uses.item_id == bindparam("item_id"))
+    .order_by(_uses.seq.desc())
+    .limit(1)
+    .offset(USES_KEPT)
+    .correlate(None)
+    .scalar_subquery(),
 )
 _END_SESSION = (
     update(tables.sessions)
@@ -245,8 +259,10 @@ def count_uses(sql: Sql, items: Iterable[MemoryItem]) -> None:
 
 
 def log_uses(sql: Sql, user_id: str, uses: Sequence[Use], lines: Lines) -> None:
-    """Add uses to the items' logs."""
+    """Add uses to the items' logs, and let go of the oldest."""
     sql.many(inserting(tables.item_uses), [use_row(user_id, use, lines.next()) for use in uses])
+    named = [{"user_id": user_id, "item_id": i} for i in dict.fromkeys(u.item_id for u in uses)]
+    sql.many(_OLD_USES, named)
 
 
 def _index_words(
