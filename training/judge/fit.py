@@ -32,8 +32,8 @@ from dualgate.adapters.local.structure import LexiconStructurer  # noqa: E402
 
 SEED = 20261130
 EACH = 700
-APART = 1_600
-TREES, DEPTH = 160, 3
+APART = 6_000
+TREES, DEPTH = 150, 4
 TARGET = Path(__file__).parents[2] / "src/dualgate/adapters/local/weights/judge.json"
 
 
@@ -64,7 +64,7 @@ def apart(each: int) -> tuple[list[Pair], np.ndarray]:
     order = np.random.default_rng(SEED).permutation(len(left))
     found: list[Pair] = []
     cosine: list[float] = []
-    wanted = {"zh": each, "en": each, "cross": each // 2}
+    wanted = {"zh": each, "en": each, "cross": each // 3}
     for index in order:
         a, b = int(left[index]), int(right[index])
         lang = "cross" if chinese[a] != chinese[b] else "zh" if chinese[a] else "en"
@@ -101,7 +101,10 @@ def rows(pairs: list[Pair], cosine: np.ndarray) -> np.ndarray:
         blind = chance.random() < 0.45
         slots = (None, None) if blind else (structurer.read(pair.one), structurer.read(pair.other))
         found.append(
-            compare(read(pair.one, words), read(pair.other, words), slots=slots, cosine=near, words=words)
+            compare(
+                read(pair.one, words), read(pair.other, words), slots=slots, cosine=near,
+                many=structurer.many_valued, words=words,
+            )
         )
     return np.asarray(found)
 
@@ -115,7 +118,7 @@ def labels(pairs: list[Pair]) -> dict[str, np.ndarray]:
 
 def model() -> GradientBoostingClassifier:
     return GradientBoostingClassifier(
-        n_estimators=TREES, max_depth=DEPTH, learning_rate=0.09, subsample=0.6, max_features=12,
+        n_estimators=TREES, max_depth=DEPTH, learning_rate=0.08, subsample=0.6, max_features=12,
         min_samples_leaf=25, random_state=SEED,
     )
 

@@ -6,7 +6,7 @@ Rule: pure numbers about a pair, in the order of NAMES; what they mean is fitted
 from __future__ import annotations
 
 from dualgate.adapters.local.concepts import Lexicon, lexicon
-from dualgate.adapters.local.statements import Statement
+from dualgate.adapters.local.statements import AGAINST, FOR, Statement
 from dualgate.adapters.local.structure import Structure
 from dualgate.domain.types import Polarity
 
@@ -47,7 +47,9 @@ NAMES = (
     "slot_one_side",
     "chinese",
     "english",
-    "unlike_stance",
+    "slot_many",
+    "stance_shared",
+    "anchored",
 )
 
 # Kinds that name what a statement is about; one-sided concepts of other kinds narrow it.
@@ -60,9 +62,13 @@ def compare(
     *,
     slots: tuple[Structure | None, Structure | None],
     cosine: float,
+    many: frozenset[str] = frozenset(),
     words: Lexicon | None = None,
 ) -> list[float]:
-    """Return the numbers of NAMES for a pair; swapping the two changes nothing."""
+    """Return the numbers of NAMES for a pair; swapping the two changes nothing.
+
+    many: the attributes that hold several values side by side.
+    """
     return [
         cosine,
         *_denial(one, other),
@@ -74,7 +80,9 @@ def compare(
         *_slots(*slots),
         float(one.chinese and other.chinese),
         float(not one.chinese and not other.chinese),
-        float(bool(one.stance ^ other.stance) and bool(one.stance & other.stance) is False),
+        float(slots[0] is not None and slots[1] is not None
+              and slots[0].attribute == slots[1].attribute and slots[0].attribute in many),
+        *_anchors(one, other),
     ]
 
 
@@ -123,6 +131,20 @@ def _words(one: Statement, other: Statement) -> tuple[float, ...]:
     )
     jaccard = len(shared) / len(union) if union else 0.5
     return jaccard, float(len(shared)), float(least), float(most), float(over[0]), float(over[1])
+
+
+def _anchors(one: Statement, other: Statement) -> tuple[float, float]:
+    """Return what both name apart from their attitude; without it two numbers do not collide."""
+    neutral = (one.stance & other.stance) - FOR - AGAINST
+    shared = len(neutral) + len(one.concepts.keys() & other.concepts.keys())
+    shared += len((one.words | one.names) & (other.words | other.names))
+    least = min(_weight(one), _weight(other))
+    return float(len(neutral)), shared / least if least else 0.0
+
+
+def _weight(statement: Statement) -> int:
+    neutral = statement.stance - FOR - AGAINST
+    return len(neutral) + len(statement.concepts) + len(statement.words | statement.names)
 
 
 def _characters(one: Statement, other: Statement) -> tuple[float, float, float, float]:

@@ -73,6 +73,7 @@ class StatementJudge:
                 self._statement(other),
                 slots=(self._slot(one, left), self._slot(other, right)),
                 cosine=float(cosine),
+                many=self._structurer.many_valued,
             )
             for (one, other), cosine, (left, right) in zip(pairs, cosines, structures, strict=True)
         ]

@@ -66,12 +66,9 @@ class LexiconStructurer:
     def __init__(self) -> None:
         self._slots = _slots()
         self._cardinality = {slot.attribute: slot.many for slot in self._slots}
+        # The attributes that hold several values at once, folded.
+        self.many_valued = KNOWN_MANY | {slot.attribute for slot in self._slots if slot.many}
         self._read = lru_cache(maxsize=CACHE_SIZE)(self._structure)
-
-    @property
-    def many_valued(self) -> frozenset[str]:
-        """The attributes that hold several values at once, folded."""
-        return KNOWN_MANY | {slot.attribute for slot in self._slots if slot.many}
 
     def complete(self, candidate: Candidate) -> Candidate:
         """Return the candidate with what could be read out of its content; never overrides."""
