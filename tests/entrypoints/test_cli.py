@@ -9,6 +9,8 @@ from click.testing import CliRunner
 
 from dualgate.entrypoints.cli.main import dualgate
 
+# A job that fails says so at once, instead of after its retries.
+AT_ONCE = {"DUALGATE_QUEUE__MAX_ATTEMPTS": "1"}
 TEA = {"item_type": "preference", "content": "Prefers green tea", "confidence": 0.9}
 
 
@@ -18,7 +20,7 @@ def run(tmp_path):
 
     def invoke(*words, stdin=None, user="ada", code=0):
         bound = ["--db", url, *(["--user", user] if user else [])]
-        result = CliRunner().invoke(dualgate, [*bound, *words], input=stdin)
+        result = CliRunner(env=AT_ONCE).invoke(dualgate, [*bound, *words], input=stdin)
         assert result.exit_code == code, (result.output, result.exception)
         return result
 

@@ -106,3 +106,33 @@ def test_a_log_may_lie_anywhere_and_is_not_changed(tmp_path):
 
     assert json.loads(result.stdout)["new_messages"] == 1
     assert log.stat().st_mtime_ns == before.st_mtime_ns
+
+
+def test_ctrl_c_ends_an_ingest_cleanly_and_it_can_be_taken_up_again(tmp_path):
+    log = tmp_path / "long.jsonl"
+    lines = (json.dumps({"role": "user", "content": f"I like tea number {n}"}) for n in range(400))
+    log.write_text("\n".join(lines))
+    words = ["--user", "ada", "ingest", str(log), "--json"]
+    process = subprocess.Popen(
+        [*COMMAND, *words],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=environment(tmp_path),
+        cwd=tmp_path,
+    )
+    try:
+        deadline = time.monotonic() + 40
+        turns = 0
+        while turns == 0 and time.monotonic() < deadline:
+            stats = call(tmp_path, "--user", "ada", "stats", "--json")
+            turns = json.loads(stats.stdout)["turns"]
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    again = json.loads(call(tmp_path, *words).stdout)
+
+    assert 0 < turns < 400, "the signal came while it ran"
+    assert (process.returncode, err.decode().split()) == (130, ["stopped"])
+    assert 0 < again["new_messages"] < 400
+    assert json.loads(call(tmp_path, "--user", "ada", "stats", "--json").stdout)["turns"] == 400

@@ -68,7 +68,8 @@ class Frame:
     ) -> _Result:
         """Open the memory, do the work, close the memory whatever happens.
 
-        as_worker: also work off what others have queued; a command that only looks does not.
+        as_worker: work the queue off; a command that only looks does not. Closing finishes the
+        job in hand, so that Ctrl-C leaves no user leased to nobody.
         """
         # Imported here, so that --help and mistakes do not wait for the models' libraries.
         from dualgate import Memory, Settings

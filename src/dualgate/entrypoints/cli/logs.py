@@ -81,7 +81,7 @@ def ingest(frame: Frame, paths: Sequence[str], person: str | None, **options: An
         # Opening the memory would make its file.
         summaries = [pipeline.counted(user, theirs, report) for user, theirs in logs.items()]
     else:
-        summaries = frame.run(work)
+        summaries = frame.run(work, as_worker=True)
 
     def page(out: Page) -> None:
         for summary in summaries:
@@ -131,6 +131,7 @@ def _show(frame: Frame, out: Page, summary: IngestSummary) -> None:
         f"{summary.first_at:%Y-%m-%d} … {summary.last_at:%Y-%m-%d}" if summary.first_at else None
     )
     pairs: dict[str, object] = {
+        "user": summary.user_id,
         "sessions": summary.sessions,
         "messages": summary.messages,
         "user messages": summary.user_messages,
@@ -144,7 +145,7 @@ def _show(frame: Frame, out: Page, summary: IngestSummary) -> None:
             "items": summary.items,
             "seconds": round(summary.seconds, 1),
         }
-    out.facts(summary.user_id, frame.facts(pairs))
+    out.facts(frame.word("sessions"), frame.facts(pairs))
     for failed in summary.failed:
         out.line(f"{frame.word('failed')}: {failed.session_id}: {failed.error}", "red")
     if summary.dry_run:

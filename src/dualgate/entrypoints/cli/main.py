@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from dualgate.entrypoints.cli import admin, curation, logs, memories, working
+from dualgate.entrypoints.cli import admin, curation, demo, logs, memories, working
 from dualgate.entrypoints.cli.frame import CalmGroup, speak_utf8
 from dualgate.entrypoints.cli.words import LANGUAGES
 
@@ -34,6 +34,7 @@ COMMANDS: tuple[click.Command, ...] = (
     admin.maintain,
     admin.stats,
     logs.ingest,
+    demo.demo,
     admin.worker,
     admin.version,
 )

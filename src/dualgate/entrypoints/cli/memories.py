@@ -71,7 +71,7 @@ def observe(frame: Frame, text: str, session: str, wait: bool, **more: Any) -> N
             parent_session_id=more["parent"],
         )
 
-    _show_receipt(frame, frame.run(work), waited=wait)
+    _show_receipt(frame, frame.run(work, as_worker=wait), waited=wait)
 
 
 @click.command()
@@ -86,7 +86,7 @@ def propose(frame: Frame, file: IO[bytes], session: str, wait: bool) -> None:
     async def work(memory: Memory) -> Any:
         return await memory.propose(frame.user, session, candidates, wait=wait)
 
-    _show_receipt(frame, frame.run(work), waited=wait)
+    _show_receipt(frame, frame.run(work, as_worker=wait), waited=wait)
 
 
 @click.command()
@@ -102,7 +102,7 @@ def drain(frame: Frame, timeout: float | None) -> None:
             left = (await memory.stats()).queue.waiting
             raise click.ClickException(f"{left} jobs still wait") from None
 
-    frame.run(work)
+    frame.run(work, as_worker=True)
     frame.done(frame.word("done"))
 
 
@@ -292,6 +292,7 @@ def _candidate(entry: object) -> Candidate:
 def show_item(frame: Frame, out: Page, found: MemoryItem) -> None:
     """Print one item."""
     pairs = {
+        "id": found.id,
         "content": found.content,
         "type": found.item_type,
         "status": found.status,
@@ -314,7 +315,7 @@ def show_item(frame: Frame, out: Page, found: MemoryItem) -> None:
         "session": found.source_session_id,
         "version": found.version,
     }
-    out.facts(found.id, frame.facts(pairs))
+    out.facts(frame.word("item"), frame.facts(pairs))
 
 
 def show_decisions(frame: Frame, out: Page, decisions: Sequence[Decision]) -> None:

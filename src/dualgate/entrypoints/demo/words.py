@@ -1,0 +1,214 @@
+"""What the demo says, in both languages. What the user said is quoted, never translated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, tzinfo
+from types import MappingProxyType
+
+ENGLISH: Mapping[str, str] = MappingProxyType({
+    "title": "{weeks} weeks, {sessions} conversations, {messages} messages → {live} memories",
+    "intro": "{user} talks to an assistant. After every message dualgate decides what to keep. "
+             "Nothing below was written in advance: these are its decisions.",
+    "kept": "1 · What was kept",
+    "frozen": "Frozen, {count} of {capacity} · told in every conversation; one remark cannot change it",
+    "hot": "Hot, {count} of {capacity} · live memories; the best fitting ones are told",
+    "archive": "Archive, {count} of {capacity} · found when searched for, told no more by itself",
+    "replaced": "Replaced · kept for the record, told no more",
+    "froze": "said in {n} conversations → frozen",
+    "confirmed": "said in {n} conversations → confirmed",
+    "corrected": "an explicit correction, confidence {confidence:.2f} ≥ 0.90 → in force at once",
+    "newer": "the newer state → took the old one's place (version {version})",
+    "entered": "said once; score {score:.2f} ≥ {threshold:.2f} → let in as a candidate",
+    "entered_often": "said in {n} conversations, {count:g} counted → still a candidate",
+    "anger": "{n} of them in anger: half weight",
+    "contested": "contradicted, undecided: the assistant is to ask",
+    "sensitive": "sensitive: not shown by itself, gone after {date}",
+    "sensitive_kept": "sensitive: not shown by itself",
+    "other_person": "about “{subject}”, not about the user",
+    "assistant": "a promise of the assistant",
+    "due": "due {date}, still open",
+    "replaced_by": "{date}: gave way to “{new}”",
+    "gave_way": "{date}: gave way to a newer statement",
+    "left": "2 · What was not kept, and why",
+    "refused": "Refused",
+    "working-memory": "For this task only · a note that ended with the conversation",
+    "ignored": "Bounced off a frozen memory",
+    "held": "Parked beside a frozen memory · it changes nothing that is told",
+    "silent": "No statement about the user in it · {n} messages",
+    "secret": "A secret",
+    "low_confidence": "a lasting statement? sure only to {confidence:.2f}, needed {min_confidence:.2f}",
+    "below_threshold": "score {score:.2f}, the gate asked {threshold:.2f}",
+    "not_lasting": "meant for the {scope} only, said the wording (sure to {confidence:.2f})",
+    "frozen_not_lasting": "not meant to last; cannot touch “{item}”",
+    "frozen_emotional": "said in anger; cannot touch “{item}”",
+    "frozen_low_confidence": "sure only to {confidence:.2f}, needed {hold_at:.2f} to shake “{item}”",
+    "frozen_held": "serious ({confidence:.2f}), yet no clear correction: conversation {sessions} "
+                   "of the {thaw_sessions} it takes to shake “{item}”",
+    "outdated": "older than what is known",
+    "expired": "over already",
+    "not_the_users_words": "not the user's own words",
+    "ungrounded": "not in the message",
+    "echo": "our own words coming back",
+    "redacted": "taken out before anything was stored; searched all {size} KB of the file "
+                "for it: found {found} times",
+    "more": "… and {n} more",
+    "context": "3 · What the next conversation starts with",
+    "opening": "{date}, the user opens with “{says}”. The assistant is handed this:",
+    "tokens": "tokens: frozen core {core} of {core_limit} · lately {active} of {active_limit} · "
+              "on this opening {recalled} of {recalled_limit} · in all {total} of {total_limit}",
+    "life": "4 · The whole life of one memory",
+    "life_note": "{versions} versions, {signals} signals, {moves} moves; every memory has this record.",
+    "version": "version {n}: “{content}” ({status})",
+    "agrees": "+ “{quote}” (sure to {confidence:.2f}{mood})",
+    "disagrees": "− “{quote}” (against it, sure to {confidence:.2f}{mood})",
+    "in_anger": ", in anger",
+    "moved": "→ {status}: {cause}",
+    "v": "v{n}",
+    "candidate": "candidate",
+    "status_confirmed": "confirmed",
+    "status_frozen": "frozen",
+    "status_archived": "archived",
+    "status_superseded": "superseded",
+    "status_forgotten": "forgotten",
+    "status_candidate": "candidate",
+    "cause_admitted": "passed the admission gate",
+    "cause_replaced_another": "in place of an older value",
+    "cause_confirmed": "said often enough, or corrected by the user",
+    "cause_froze": "three calm confirmations from three conversations",
+    "cause_superseded": "a newer version stands",
+    "cause_weathered": "not used for a long time",
+    "cause_thawed": "challenged long and steadily",
+    "cause_expired": "its time is over",
+    "cause_faded": "hardly used",
+    "cause_evicted": "a better one needed the place",
+    "cause_reactivated": "said again",
+    "task": "task",
+    "moment": "moment",
+    "playing": "playing {date}",
+})  # fmt: skip
+
+CHINESE: Mapping[str, str] = MappingProxyType({
+    "title": "{weeks} 周，{sessions} 次对话，{messages} 条消息 → {live} 条记忆",
+    "intro": "{user}与一个助手聊天；每说一句，dualgate 就决定记什么。下面没有一行是预先写好的，都是它当时的决定。",
+    "kept": "一 · 记住了什么",
+    "frozen": "冻结池 {count}/{capacity} · 每次对话都带上；一两句话改不动",
+    "hot": "热池 {count}/{capacity} · 活跃的记忆；最切题的会带上",
+    "archive": "归档 {count}/{capacity} · 要找时找得到，平时不再带上",
+    "replaced": "已被取代 · 留作记录，不再带上",
+    "froze": "在 {n} 次对话里说过 → 冻结",
+    "confirmed": "在 {n} 次对话里说过 → 已确认",
+    "corrected": "明确的纠正，置信度 {confidence:.2f} ≥ 0.90 → 立即生效",
+    "newer": "较新的状态 → 取代旧的（第 {version} 版）",
+    "entered": "说过一次；得分 {score:.2f} ≥ 门槛 {threshold:.2f} → 作为候选进入",
+    "entered_often": "在 {n} 次对话里说过，折算 {count:g} 次 → 仍是候选",
+    "anger": "其中 {n} 次是气话，只算一半",
+    "contested": "说法有出入，未定：由助手来问",
+    "sensitive": "敏感：不主动带上，{date} 之后消失",
+    "sensitive_kept": "敏感：不主动带上",
+    "other_person": "说的是“{subject}”，不是用户",
+    "assistant": "助手自己的承诺",
+    "due": "{date} 到期，尚未完成",
+    "replaced_by": "{date} 让位给“{new}”",
+    "gave_way": "{date} 让位给较新的说法",
+    "left": "二 · 没记的，为什么",
+    "refused": "拒绝",
+    "working-memory": "只为这件事 · 对话结束就清掉的便条",
+    "ignored": "撞上冻结的记忆，忽略",
+    "held": "挂起在冻结的记忆旁 · 不影响带上的内容",
+    "silent": "没有关于用户的陈述 · {n} 条",
+    "secret": "密码",
+    "low_confidence": "是长期事实吗？只有 {confidence:.2f} 的把握，需要 {min_confidence:.2f}",
+    "below_threshold": "得分 {score:.2f}，门槛 {threshold:.2f}",
+    "not_lasting": "听起来只管{scope}（把握 {confidence:.2f}）",
+    "frozen_not_lasting": "并非长期，动不了“{item}”",
+    "frozen_emotional": "气话，动不了“{item}”",
+    "frozen_low_confidence": "只有 {confidence:.2f} 的把握，撼动“{item}”需要 {hold_at:.2f}",
+    "frozen_held": "认真（{confidence:.2f}），但不是明确的纠正：撼动“{item}”要 {thaw_sessions} 次对话，"
+                   "这是第 {sessions} 次",
+    "outdated": "比已知的还旧",
+    "expired": "已经过期",
+    "not_the_users_words": "不是用户自己的话",
+    "ungrounded": "消息里没有",
+    "echo": "我们自己的话又传了回来",
+    "redacted": "入库之前就已抹去；搜遍整个文件（{size} KB），找到 {found} 处",
+    "more": "…… 另有 {n} 条",
+    "context": "三 · 下一次对话带着什么开始",
+    "opening": "{date}，用户开口：“{says}” 助手拿到的是：",
+    "tokens": "token：冻结核心 {core}/{core_limit} · 近期 {active}/{active_limit} · "
+              "与开场有关 {recalled}/{recalled_limit} · 合计 {total}/{total_limit}",
+    "life": "四 · 一条记忆的一生",
+    "life_note": "{versions} 个版本，{signals} 个信号，{moves} 次变动；每条记忆都有这样一份记录。",
+    "version": "第 {n} 版：“{content}”（{status}）",
+    "agrees": "＋“{quote}”（把握 {confidence:.2f}{mood}）",
+    "disagrees": "－“{quote}”（与之相反，把握 {confidence:.2f}{mood}）",
+    "in_anger": "，气话",
+    "moved": "→ {status}：{cause}",
+    "v": "第 {n} 版",
+    "candidate": "候选",
+    "status_confirmed": "已确认",
+    "status_frozen": "冻结",
+    "status_archived": "归档",
+    "status_superseded": "已被取代",
+    "status_forgotten": "已忘记",
+    "status_candidate": "候选",
+    "cause_admitted": "通过准入闸门",
+    "cause_replaced_another": "接替旧值",
+    "cause_confirmed": "说的次数够了，或由用户纠正",
+    "cause_froze": "三次对话，三次平静的确认",
+    "cause_superseded": "有了新版本",
+    "cause_weathered": "久未用到",
+    "cause_thawed": "长期、持续地受到挑战",
+    "cause_expired": "时限已到",
+    "cause_faded": "几乎不用",
+    "cause_evicted": "让位给得分更高的",
+    "cause_reactivated": "又被提起",
+    "task": "这件事",
+    "moment": "此刻",
+    "playing": "正在播放 {date}",
+})  # fmt: skip
+
+
+EXCERPT = 60  # characters of a quote inside a sentence
+
+
+def short(text: str, limit: int = EXCERPT) -> str:
+    """Return text on one line, cut where it gets long.
+
+    >>> short("one two\\nthree", 9)
+    'one two…'
+    """
+    line = " ".join(text.split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+class Words:
+    """The phrases of one language; dates are those of the speaker's time zone."""
+
+    def __init__(self, lang: str, zone: tzinfo | None = None) -> None:
+        self.lang = lang
+        self._zone = zone
+        self._phrases = CHINESE if lang == "zh" else ENGLISH
+
+    def __call__(self, name: str, **parts: object) -> str:
+        """Return a phrase with its parts filled in."""
+        return self._phrases[name].format(**parts)
+
+    def knows(self, name: str) -> bool:
+        """Return whether there is such a phrase."""
+        return name in self._phrases
+
+    def day(self, moment: datetime) -> str:
+        """Return a date as people say it.
+
+        >>> Words("en").day(datetime(2026, 3, 2)), Words("zh").day(datetime(2026, 3, 2))
+        ('2 Mar', '3月2日')
+        """
+        moment = moment if self._zone is None else moment.astimezone(self._zone)
+        if self.lang == "zh":
+            return f"{moment.month}月{moment.day}日"
+        return f"{moment.day} {_MONTHS[moment.month - 1]}"
+
+
+# Not strftime: that speaks the machine's language.
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
