@@ -181,16 +181,17 @@ async def _decided(
                 job_id=job.id,
                 task_id=job.payload.get("task_id") or "",
             )
-            decisions.append(await _decide_one(tx, proposal, said, on))
+            decisions.append(await decide_one(tx, proposal, said, on))
         await tx.finish(job, decisions)
     for decision in decisions:
         on.observer.decided(decision)
     return decisions
 
 
-async def _decide_one(
+async def decide_one(
     tx: Transaction, proposal: Proposal, said: Spoken, on: WritePorts
 ) -> Decision:
+    """Decide one candidate inside an open unit, write what follows, return the decision."""
     snapshot = await tx.snapshot()
     policy = on.policy_of(snapshot.user_class)
     # The gates judge as of the utterance: imported history is weighed as it would have been.

@@ -1,0 +1,468 @@
+"""How fast is it? Every number of issue "The engine, end to end", section Speed, in one table.
+
+Run: python bench/speed.py [--write] [--users 5000] [--keep]
+
+One core, one BLAS thread. The model is left out (its vectors are looked up) except where a row
+says otherwise. CPU time is that of all threads of the process; wall time includes the disk and
+whatever else the machine does meanwhile. --write puts the table into docs/results/speed.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import gc
+import os
+import platform
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ[_name] = "1"  # before numpy is loaded
+
+import numpy as np  # noqa: E402
+from population import (  # noqa: E402
+    ARCHIVE, FROZEN, HOT, ITEMS_EACH, MAIN, NOW, Dictionary, Statement, add_others, dictionary,
+    full_pools, make_file, statements,
+)  # fmt: skip
+
+from dualgate import Memory, Settings  # noqa: E402
+from dualgate.adapters.local.embedder import UseEmbedder  # noqa: E402
+from dualgate.adapters.sql import SqlBackend, open_sqlite  # noqa: E402
+from dualgate.bootstrap import wire  # noqa: E402
+from dualgate.domain.items import Candidate, Proposal  # noqa: E402
+from dualgate.domain.plan import Decision  # noqa: E402
+from dualgate.domain.query import first_sentence, read_query  # noqa: E402
+from dualgate.domain.types import Source  # noqa: E402
+from dualgate.memory import Parts  # noqa: E402
+from dualgate.pipeline import write  # noqa: E402
+from dualgate.pipeline.retrievers import BARE_SUBJECT  # noqa: E402
+from dualgate.testing import ManualClock  # noqa: E402
+
+OUT = Path(__file__).parent / "out"
+RESULTS = Path(__file__).parents[1] / "docs" / "results" / "speed.md"
+SETTINGS = Settings(run_worker=False, flush_seconds=3_600.0, upkeep_hours=1e6)
+BATCH = 4  # candidates of one unit, as many as a long turn gives
+QUERIES = (
+    "Which database does the Raven project use?",
+    "Falcon 项目的缓存用的是什么？",
+    "What do I like in the morning?",
+    "我答应过把合同发给谁？",
+    "Who is in charge of testing for Opal?",
+    "我在上海和谁谈过 Lotus？",
+    "How long may the slides for Cinder be?",
+    "Kestrel 的文档归谁管？",
+    "Let us continue with Harbor. What is open?",
+    "帮我看看 Velvet 的预算",
+    "Why is the sky blue?",
+    "推荐几本科幻小说",
+)
+TURNS = (
+    "From now on please answer in short paragraphs, project {p} needs it.",
+    "我对花生过敏，{p} 团建订餐的时候注意一下。",
+    "We moved the {p} database from MySQL to PostgreSQL last week.",
+    "我下周三要去{p}那边出差，三天。",
+    "My sister is vegan but I eat everything, {p} style.",
+    "我决定 {p} 项目改用 Kotlin 写后端。",
+    "Can you explain how the {p} cache works?",
+    "今天好累啊，{p} 的会开了一整天。",
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class Times:
+    """CPU and wall times of one thing, in milliseconds."""
+
+    cpu: list[float] = field(default_factory=list)
+    wall: list[float] = field(default_factory=list)
+
+    @contextlib.contextmanager
+    def one(self) -> Iterator[None]:
+        """Measure one run."""
+        wall, cpu = time.perf_counter(), time.process_time()
+        yield
+        self.cpu.append((time.process_time() - cpu) * 1e3)
+        self.wall.append((time.perf_counter() - wall) * 1e3)
+
+    def of(self, kind: str, share: float) -> float:
+        """Return a quantile of cpu or wall."""
+        return float(np.quantile(getattr(self, kind), share))
+
+
+class World:
+    """The statements, the vectors and the files."""
+
+    def __init__(self, known: list[Statement], vectors: Dictionary, one: Path) -> None:
+        self.known = known
+        self.vectors = vectors
+        self.one = one
+
+
+async def make_world() -> World:
+    """Return the full user's world, written to bench/out."""
+    OUT.mkdir(exist_ok=True)
+    known = statements()
+    texts = [t for s in known for t in (s.candidate.content, s.again)]
+    texts += [s.other.content for s in known if s.other]
+    texts += [read_query(q).statement for q in QUERIES]
+    texts += [read_query(first_sentence(q)).statement for q in QUERIES]
+    vectors = dictionary([*texts, *BARE_SUBJECT], OUT)
+    one = OUT / "one.db"
+    _remove(one)
+    await make_file(one, full_pools(known[: HOT + FROZEN + ARCHIVE]), vectors)
+    return World(known, vectors, one)
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """An open memory with its parts at hand."""
+
+    memory: Memory
+    backend: SqlBackend
+    parts: Parts
+    ports: write.WritePorts
+
+
+@contextlib.asynccontextmanager
+async def running(path: Path, vectors: Dictionary) -> AsyncIterator[Running]:
+    """Open a file with looked-up vectors and a clock that stands still."""
+    backend = await open_sqlite(path, vector_model=vectors.model)
+    parts = wire(backend, SETTINGS, ManualClock(NOW), embedder=vectors)
+    ports = write.WritePorts(
+        store=parts.store, extractor=parts.extractor, structurer=parts.structurer,
+        embedder=parts.embedder, judge=parts.judge, clock=parts.clock, ids=parts.ids,
+        policy_of=parts.policy_of, observer=parts.observer,
+    )  # fmt: skip
+    try:
+        yield Running(Memory(parts), backend, parts, ports)
+    finally:
+        await backend.close()  # the uses gathered meanwhile are dropped
+
+
+# --- writing ------------------------------------------------------------------------------------
+
+
+def to_say(world: World, count: int) -> list[Candidate]:
+    """Return candidates: restated, new, of another value, against frozen items, in turns."""
+    pools = world.known
+    hot = pools[FROZEN : FROZEN + HOT]
+    frozen = [s for s in pools if s.candidate.item_type in ("constraint", "preference")][:FROZEN]
+    archived = pools[2 * HOT : 2 * HOT + count]
+    new = [s for s in pools[HOT + FROZEN + ARCHIVE :] if s.other]
+    valued = [s for s in pools[FROZEN : HOT + ARCHIVE] if s.other]
+    challenged = [s for s in frozen if s.other]
+    said: list[Candidate] = []
+    for n in range(count):
+        kind, of = n % 6, n // 6
+        if kind == 0:
+            said.append(_again(hot[of % HOT]))
+        elif kind == 1:
+            said.append(_again(archived[of]))
+        elif kind in (2, 3):
+            said.append(new[n % len(new)].candidate)
+        elif kind == 4:
+            said.append(_other(valued[of * 7 % len(valued)]))
+        else:
+            said.append(_again(frozen[of % FROZEN]) if of % 2 else
+                        _other(challenged[of % len(challenged)]))  # fmt: skip
+    return said
+
+
+def _again(said: Statement) -> Candidate:
+    return replace(said.candidate, content=said.again, quote=said.again)
+
+
+def _other(said: Statement) -> Candidate:
+    if said.other is None:
+        raise ValueError(said.candidate.content)
+    return said.other
+
+
+class RolledBackError(Exception):
+    """Ends a unit whose writes are not wanted."""
+
+
+async def write_units(
+    at: Running, world: World, said: Sequence[Candidate], *, keep: bool
+) -> tuple[Times, Times, list[Decision]]:
+    """Return the times of each candidate, of each commit, and what was decided."""
+    each, commits, decisions = Times(), Times(), []
+    for start in range(0, len(said), BATCH):
+        session = f"s-{at.parts.ids.new()}"
+        with contextlib.suppress(RolledBackError):
+            async with at.parts.store.begin(MAIN) as tx:
+                await tx.session(session, NOW, None)
+                for candidate in said[start : start + BATCH]:
+                    spoken = write.Spoken(candidate=candidate, at=NOW, source=Source.LOCAL,
+                                          vector=world.vectors[candidate.content])  # fmt: skip
+                    proposal = Proposal(id=at.parts.ids.new(), user_id=MAIN, session_id=session,
+                                        candidate=candidate, at=NOW)  # fmt: skip
+                    with each.one():
+                        decisions.append(await write.decide_one(tx, proposal, spoken, at.ports))
+                if not keep:
+                    raise RolledBackError
+                wall, cpu = time.perf_counter(), time.process_time()
+            commits.wall.append((time.perf_counter() - wall) * 1e3)
+            commits.cpu.append((time.process_time() - cpu) * 1e3)
+    return each, commits, decisions
+
+
+async def observing(at: Running, count: int) -> Times:
+    """Return how long observe() takes until it returns; nothing works the queue meanwhile."""
+    found = Times()
+    for n in range(count):
+        message = {"role": "user", "content": TURNS[n % len(TURNS)].format(p=f"N{n}")}
+        with found.one():
+            await at.memory.observe(f"observer-{n % 5}", "s1", [message])
+    return found
+
+
+async def whole_turns(world: World, path: Path, count: int) -> Times:
+    """Return how long a user turn takes from observe() to its decisions, real model and all."""
+    settings = Settings(upkeep_hours=1e6)
+    found = Times()
+    async with Memory.open(f"sqlite:///{path}", settings=settings) as memory:
+        for n in range(count + 8):
+            text = TURNS[n % len(TURNS)].format(p=world.known[n].candidate.entities[0]
+                                                if world.known[n].candidate.entities else "Fir")
+            measured = found if n >= 8 else Times()  # the first ones load the model  # noqa: PLR2004
+            with measured.one():
+                await memory.observe(MAIN, f"t-{n // 4}", [{"role": "user", "content": text}],
+                                     wait=True)  # fmt: skip
+    return found
+
+
+# --- reading ------------------------------------------------------------------------------------
+
+
+async def compared(
+    runs: int, call: Callable[[Running, int], Awaitable[object]], places: Sequence[Running]
+) -> list[Times]:
+    """Return the times of the same calls at every place, taken in turns."""
+    found = [Times() for _ in places]
+    for n in range(runs + 12):
+        for at, times in zip(places, found, strict=True):
+            measured = times if n >= 12 else Times()  # noqa: PLR2004 - warm first
+            with measured.one():
+                await call(at, n)
+    return found
+
+
+def new_session(at: Running, n: int) -> Awaitable[object]:
+    return at.memory.context(MAIN, f"c-{at.parts.ids.new()}", QUERIES[n % len(QUERIES)])
+
+
+def same_session(at: Running, n: int) -> Awaitable[object]:
+    return at.memory.context(MAIN, "again", QUERIES[n % len(QUERIES)])
+
+
+def recalling(at: Running, n: int) -> Awaitable[object]:
+    return at.memory.recall(MAIN, QUERIES[n % len(QUERIES)])
+
+
+async def reload(path: Path, world: World, runs: int) -> tuple[Times, Times]:
+    """Return what a cache miss costs: another process has written; the pools, then the vectors."""
+    pools, both = Times(), Times()
+    vector = world.vectors[world.known[0].candidate.content]
+    async with running(path, world.vectors) as here, running(path, world.vectors) as there:
+        for n in range(runs):
+            async with there.parts.store.begin(MAIN) as tx:
+                await tx.set_user(maintained_at=NOW + timedelta(seconds=n))
+            measured = both if n % 2 else pools
+            with measured.one():
+                if n % 2:
+                    await here.parts.store.nearest(MAIN, vector, limit=5, gate=0.1)
+                else:
+                    await here.parts.store.snapshot(MAIN)
+    return pools, both
+
+
+def cold(path: Path, what: str) -> dict[str, float]:
+    """Return the numbers a fresh process prints: `name milliseconds` a line."""
+    done = subprocess.run(
+        [sys.executable, __file__, "--cold", what, str(path)],
+        check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    return {k: float(v) for k, v in (line.split() for line in done.stdout.splitlines())}
+
+
+def cold_process(what: str, path: str) -> None:
+    """Run in a fresh process: import, or open a file and ask for the first context."""
+    # dualgate is imported above already; what that took is measured by `importing`.
+    async def first() -> None:
+        async with Memory.open(f"sqlite:///{path}", settings=SETTINGS, clock=ManualClock(NOW)) as m:
+            print("open", (time.perf_counter() - start) * 1e3)
+            query = QUERIES[0] if what == "query" else ""
+            await m.context(MAIN, f"cold-{os.getpid()}", query)
+            print("context", (time.perf_counter() - start) * 1e3)
+            print("rss", _peak_megabytes())
+
+    start = time.perf_counter()
+    asyncio.run(first())
+
+
+def _peak_megabytes() -> float:
+    # Not getrusage: its ru_maxrss begins with that of the process we were forked from.
+    status = Path("/proc/self/status").read_text("ascii")
+    return next(float(x.split()[1]) / 1024 for x in status.splitlines() if x.startswith("VmHWM"))
+
+
+def importing(statement: str) -> float:
+    """Return the CPU milliseconds of a fresh process that runs only this statement, best of 5."""
+    code = f"import time; s = time.process_time(); {statement}; print(time.process_time() - s)"
+    runs = [
+        subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+        for _ in range(5)
+    ]
+    return min(float(run.stdout) for run in runs) * 1e3
+
+
+# --- the table ----------------------------------------------------------------------------------
+
+
+class Table:
+    """Collects rows and prints them as they come."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def say(self, line: str) -> None:
+        print(line, flush=True)
+        self.lines.append(line)
+
+    def times(self, name: str, times: Times, target: str = "") -> None:
+        """Add a row of quantiles."""
+        numbers = [times.of("cpu", 0), times.of("cpu", 0.5), times.of("cpu", 0.95),
+                   times.of("wall", 0), times.of("wall", 0.5), times.of("wall", 0.95)]  # fmt: skip
+        cells = " | ".join(f"{n:.2f}" for n in numbers)
+        self.say(f"| {name} | {cells} | {target} |")
+
+
+async def measure(users: int, path: Path, world: World, table: Table) -> None:
+    """Measure everything and fill the table."""
+    scratch = OUT / "scratch.db"
+    _remove(scratch)
+    shutil.copy(world.one, scratch)
+    said = to_say(world, 240)
+    head = "| | CPU min | p50 | p95 | wall min | p50 | p95 | target |"
+    table.say(head)
+    table.say("|---|--:|--:|--:|--:|--:|--:|--:|")
+    ratios: list[tuple[str, Times, Times]] = []
+    async with running(scratch, world.vectors) as one, running(path, world.vectors) as many:
+        gc.freeze()  # as a server that has been up for a while
+        await write_units(one, world, said[:40], keep=False)
+        rolled = [await write_units(at, world, said, keep=False) for at in (one, many)]
+        ratios.append(("decide + apply", rolled[0][0], rolled[1][0]))
+        for name, call, target in (
+            ("context(), new session, with a query", new_session, "≤ 10"),
+            ("context(), same session, with a query", same_session, "≤ 10"),
+            ("recall()", recalling, "≤ 15"),
+        ):
+            alone, among = await compared(120, call, (one, many))
+            table.times(name, alone, target)
+            table.times(f"… with {users * ITEMS_EACH:,} items of others in the file", among, target)
+            ratios.append((name, alone, among))
+        each, commits, decisions = await write_units(one, world, said, keep=True)
+        table.times("decide + apply, one candidate", each, "≤ 3")
+        for outcome in sorted({d.outcome for d in decisions}):
+            at = [n for n, d in enumerate(decisions) if d.outcome == outcome]
+            some = Times([each.cpu[n] for n in at], [each.wall[n] for n in at])
+            table.times(f"… of these {outcome} ({len(at)})", some)
+        table.times(f"commit of a unit of {BATCH} candidates (fsync)", commits)
+        table.times("observe() until it returns (fsync)", await observing(one, 100), "≤ 5")
+    turns = await whole_turns(world, scratch, 64)
+    table.times("observe(wait=True), one user turn, real extractor and model", turns, "≤ 50")
+    pools, both = await reload(scratch, world, 20)
+    table.times("cache miss: pools read again", pools)
+    table.times("cache miss: pools and 5,230 vectors read again", both)
+    _others(table, users, ratios, scratch)
+
+
+def _others(
+    table: Table, users: int, ratios: list[tuple[str, Times, Times]], scratch: Path
+) -> None:
+    table.say("")
+    table.say(f"| {users * ITEMS_EACH:,} items of {users:,} others : none | CPU min | CPU p50 "
+              "| wall min | wall p50 | target |")  # fmt: skip
+    table.say("|---|--:|--:|--:|--:|--:|")
+    for name, alone, among in ratios:
+        cells = " | ".join(f"{among.of(k, q) / alone.of(k, q):.2f}"
+                           for k in ("cpu", "wall") for q in (0, 0.5))  # fmt: skip
+        table.say(f"| {name} | {cells} | ≤ 1.2 |")
+    table.say("")
+    table.say("| a fresh process, best of 3 | |")
+    table.say("|---|--:|")
+    table.say(f"| import dualgate | {importing('import dualgate'):.0f} ms CPU |")
+    table.say(f"| from dualgate import Memory | {importing('from dualgate import Memory'):.0f} "
+              "ms CPU |")  # fmt: skip
+    plain = [cold(scratch, "plain") for _ in range(3)]
+    asked = [cold(scratch, "query") for _ in range(3)]
+    table.say(f"| Memory.open of the full user's file | {min(r['open'] for r in plain):.0f} ms |")
+    table.say(f"| … and first context(), no query | {min(r['context'] for r in plain):.0f} ms |")
+    table.say("| … and first context() with a query (loads the model) "
+              f"| {min(r['context'] for r in asked):.0f} ms |")  # fmt: skip
+    table.say(f"| largest memory (RSS), no query / with a query "
+              f"| {plain[0]['rss']:.0f} / {asked[0]['rss']:.0f} MB |")  # fmt: skip
+
+
+def _remove(path: Path) -> None:
+    for end in ("", "-wal", "-shm"):
+        path.with_name(path.name + end).unlink(missing_ok=True)
+
+
+def heading(users: int, size: int, core: int) -> list[str]:
+    """Return what must be known to read the table."""
+    load = os.getloadavg()
+    return [
+        f"Milliseconds; hot {HOT}, frozen {FROZEN}, archive {ARCHIVE:,} (all full); core {core} of "
+        f"{os.cpu_count()}; Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}, "
+        f"numpy {np.__version__}, {platform.machine()}; load when started {load[0]:.1f}.",
+        "",
+        "The machine was shared while this ran: read CPU min and p50; wall times wait for others "
+        "and for the disk. Ratios are of calls taken in turns in the same run. The file with "
+        f"{users:,} other users has {size / 1e9:.2f} GB.",
+        "",
+    ]  # fmt: skip
+
+
+def main() -> None:
+    """Generate, measure, print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true", help=f"write {RESULTS.name}, too")
+    parser.add_argument("--users", type=int, default=5_000, help="other users in the large file")
+    parser.add_argument("--keep", action="store_true", help="keep the large file for the next run")
+    parser.add_argument("--cold", nargs=2, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.cold:
+        cold_process(*arguments.cold)
+        return
+    core = max(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, {core})
+    world = asyncio.run(make_world())
+    path = OUT / f"many-{arguments.users}.db"
+    if not path.exists():
+        items = full_pools(world.known[: HOT + FROZEN + ARCHIVE])
+        add_others(world.one, path, arguments.users, items, world.vectors)
+    table = Table()
+    for line in heading(arguments.users, path.stat().st_size, core):
+        table.say(line)
+    asyncio.run(measure(arguments.users, path, world, table))
+    if not arguments.keep:
+        for name in (path, world.one, OUT / "scratch.db"):
+            _remove(name)
+    if arguments.write:
+        RESULTS.parent.mkdir(parents=True, exist_ok=True)
+        RESULTS.write_text("# Speed\n\n" + "\n".join(table.lines) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()
