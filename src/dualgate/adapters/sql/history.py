@@ -150,15 +150,19 @@ def believed_at(sql: Sql, user_id: str, when: datetime) -> list[MemoryItem]:
 def versions(sql: Sql, user_id: str, item_id: str) -> list[MemoryItem]:
     """Return the lineage the item belongs to, lowest version first."""
     lineage = reading.items(sql, user_id, [item_id])
-    fresh = list(lineage.values())
-    while fresh:
-        pointed = {i for item in fresh for i in (item.override_of, item.superseded_by) if i}
-        found = reading.items(sql, user_id, sorted(pointed - lineage.keys()))
-        named = {"user_id": user_id, "ids": [item.id for item in fresh]}
+    seen: set[str] = set()
+    ahead = set(lineage)
+    while ahead:
+        ids = sorted(ahead)
+        named = {"user_id": user_id, "ids": ids}
+        found = reading.items(sql, user_id, ids)
         for statement in (_OVERRIDING, _SUPERSEDED):
             found |= items_of(sql.rows(statement, named))
-        fresh = [item for item in found.values() if item.id not in lineage]
-        lineage |= {item.id: item for item in fresh}
+        lineage |= found
+        seen |= ahead
+        pointed = {i for item in found.values() for i in (item.override_of, item.superseded_by)}
+        # An id whose item is purged still joins those that point to it.
+        ahead = {i for i in (*found, *pointed) if i is not None} - seen
     return sorted(lineage.values(), key=lambda item: (item.version, item.created_at, item.id))
 
 

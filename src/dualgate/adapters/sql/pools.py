@@ -32,7 +32,7 @@ Rank = tuple[bool, bool, float, str]
 
 def nearly_full(snapshot: Snapshot, capacity: int) -> bool:
     """Whether the snapshot has to show who leaves the archive first."""
-    return capacity - snapshot.archive_count < TAIL and snapshot.archive_count > 0
+    return capacity - snapshot.archive_count <= TAIL and snapshot.archive_count > 0
 
 
 def tail_is_fresh(snapshot: Snapshot, known_at: datetime | None) -> bool:
