@@ -122,11 +122,15 @@ class Worker:
         await self._after_user(lease.user_id)
 
     async def _failed(self, lease: Lease, job: Job, error: str) -> None:
-        """Retry with backoff, then park as dead with the real error; order is kept."""
+        """Retry with backoff, then park as dead with the real error; order is kept.
+
+        A retry ends the lease by itself; after a burial the user is let go for his next job.
+        """
         dead = job.attempts + 1 >= self._policy.max_attempts
         now = self._clock.now()
         if dead:
             await self._queue.bury(lease, job, error, now)
+            await self._queue.release(lease)
         else:
             wait = min(
                 self._policy.backoff_seconds * 2**job.attempts,

@@ -154,7 +154,7 @@ async def test_a_batch_that_cannot_be_read_is_told_and_the_others_go_on():
         {"bad": ExtractionError("gibberish", "}{"), "I like tea": likes("tea")}
     )
     logs = [session("s", (0, "bad", "1")), session("t", (1, "I like tea", "2"))]
-    settings = Settings(queue=QueuePolicy(max_attempts=2, backoff_seconds=0.01, lease_seconds=0.2))
+    settings = Settings(queue=QueuePolicy(max_attempts=2, backoff_seconds=0.01))
 
     async with Memory.open(
         "memory://", settings=settings, extractor=extractor, embedder=HashEmbedder()
