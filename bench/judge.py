@@ -2,8 +2,8 @@
 
 Run: python bench/judge.py PAIRS.json [--show]
 
-PAIRS.json: {"zh_pairs": [[one, other, kind], ...], "en_pairs": ..., "cross_pairs": ...}; kinds P the
-same fact, V another value, O opposite, M narrowed, U unrelated.
+PAIRS.json: {"zh_pairs": [[one, other, kind], ...], "en_pairs": ..., "cross_pairs": ...}; kinds
+P the same fact, V another value, O opposite, M narrowed, U unrelated.
 """
 
 from __future__ import annotations
@@ -31,7 +31,11 @@ def ece(p: np.ndarray, y: np.ndarray) -> float:
     """Return the expected calibration error over ten bins."""
     bins = np.minimum((p * 10).astype(int), 9)
     return float(
-        sum((bins == b).mean() * abs(p[bins == b].mean() - y[bins == b].mean()) for b in range(10) if (bins == b).any())
+        sum(
+            (bins == b).mean() * abs(p[bins == b].mean() - y[bins == b].mean())
+            for b in range(10)
+            if (bins == b).any()
+        )
     )
 
 
@@ -43,7 +47,10 @@ def main() -> None:
     data = json.loads(arguments.pairs.read_text("utf-8"))
     judge, embedder = StatementJudge(), UseEmbedder()
     everything: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-    print(f"{'':6} {'n':>4} {'P|VOM':>6} {'P|U':>6} {'confl':>6} {'merge≥.85: precision':>21} {'merged':>9} {'ECE':>6} {'cosine':>7}")
+    print(
+        f"{'':6} {'n':>4} {'P|VOM':>6} {'P|U':>6} {'confl':>6} {'merge≥.85: precision':>21}"
+        f" {'merged':>9} {'ECE':>6} {'cosine':>7}"
+    )
     for lang in ("zh", "en", "cross"):
         pairs = data[f"{lang}_pairs"]
         kinds = np.asarray([kind for *_, kind in pairs])
@@ -61,30 +68,41 @@ def main() -> None:
     speed(judge, [(one, other) for one, other, _ in data["zh_pairs"]])
 
 
-def line(lang: str, kinds: np.ndarray, same: np.ndarray, conflicting: np.ndarray, cosine: np.ndarray | None) -> None:
+def line(
+    lang: str,
+    kinds: np.ndarray,
+    same: np.ndarray,
+    conflicting: np.ndarray,
+    cosine: np.ndarray | None,
+) -> None:
     p, vom = kinds == "P", np.isin(kinds, ["V", "O", "M"])
     vo = np.isin(kinds, ["V", "O"])
     merged = same >= MERGE
     precision = (merged & p).sum() / max(1, merged.sum())
     by_cosine = "" if cosine is None else f"{auc(cosine[p], cosine[vom]):7.2f}"
     print(
-        f"{lang:6} {len(kinds):4} {auc(same[p], same[vom]):6.3f} {auc(same[p], same[kinds == 'U']):6.3f}"
-        f" {auc(conflicting[vo], conflicting[~vo]):6.3f} {precision:21.3f} {(merged & p).sum():4}/{p.sum():<4}"
+        f"{lang:6} {len(kinds):4} {auc(same[p], same[vom]):6.3f}"
+        f" {auc(same[p], same[kinds == 'U']):6.3f} {auc(conflicting[vo], conflicting[~vo]):6.3f}"
+        f" {precision:21.3f} {(merged & p).sum():4}/{p.sum():<4}"
         f" {ece(same, p):6.3f} {by_cosine}"
     )
 
 
-def show(pairs: list[list[str]], same: np.ndarray, conflicting: np.ndarray, cosine: np.ndarray) -> None:
+def show(
+    pairs: list[list[str]], same: np.ndarray, conflicting: np.ndarray, cosine: np.ndarray
+) -> None:
     for (one, other, kind), s, c, near in zip(pairs, same, conflicting, cosine, strict=True):
-        wrong = (s >= MERGE) != (kind == "P") or (c >= 0.5) != (kind in "VO")  # noqa: PLR2004
+        wrong = (s >= MERGE) != (kind == "P") or (c >= 0.5) != (kind in "VO")
         if wrong:
-            print(f"    {kind} same {s:.2f} conflicting {c:.2f} cosine {near:.2f}  {one} | {other}")
+            print(
+                f"    {kind} same {s:.2f} conflicting {c:.2f} cosine {near:.2f}  {one} | {other}"
+            )
 
 
 def reliability(p: np.ndarray, y: np.ndarray) -> None:
     print("\nreliability of `same`: said, was, n")
     for low in range(0, 10, 2):
-        here = (p >= low / 10) & (p < (low + 2) / 10 + (low == 8))  # noqa: PLR2004
+        here = (p >= low / 10) & (p < (low + 2) / 10 + (low == 8))
         if here.any():
             print(f"  {p[here].mean():.2f}  {y[here].mean():.2f}  {here.sum()}")
 
@@ -101,7 +119,10 @@ def speed(judge: StatementJudge, pairs: list[tuple[str, str]]) -> None:
     started = time.process_time()
     fresh.judge(pairs, [0.5] * len(pairs))
     cold = (time.process_time() - started) / len(pairs)
-    print(f"\n{warm * 1e3:.3f} ms a pair against known items (16 a time), {cold * 1e3:.3f} ms never seen before")
+    print(
+        f"\n{warm * 1e3:.3f} ms a pair against known items (16 a time),"
+        f" {cold * 1e3:.3f} ms never seen before"
+    )
 
 
 if __name__ == "__main__":

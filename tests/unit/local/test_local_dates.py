@@ -160,7 +160,11 @@ _BARE = re.compile(
 )
 
 
-@given(st.datetimes(datetime(2020, 3, 1), datetime(2034, 12, 1)), st.sampled_from(DAYS + [p[:2] for p in PERIODS]))
+SPAN = st.datetimes(datetime(2020, 3, 1), datetime(2034, 12, 1))  # noqa: DTZ001  hypothesis asks for naive ends
+EVER = st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30))  # noqa: DTZ001  likewise
+
+
+@given(SPAN, st.sampled_from(DAYS + [period[:2] for period in PERIODS]))
 @settings(max_examples=300, deadline=None)
 def test_whatever_the_day_nothing_relative_stays(day: datetime, example: tuple[str, str]) -> None:
     at = day.replace(tzinfo=AT.tzinfo)
@@ -168,7 +172,7 @@ def test_whatever_the_day_nothing_relative_stays(day: datetime, example: tuple[s
     assert not _BARE.search(absolute(example[0], at))
 
 
-@given(st.text(max_size=300), st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30)))
+@given(st.text(max_size=300), EVER)
 @settings(max_examples=150, deadline=None)
 def test_no_text_and_no_day_makes_it_raise(text: str, day: datetime) -> None:
     for found in resolve(text, day.replace(tzinfo=AT.tzinfo)):

@@ -192,7 +192,7 @@ def test_a_denial_is_told_from_words_that_look_like_one(text: str, *, denies: bo
 
 
 def test_the_weights_were_fitted_on_the_features_in_use() -> None:
-    import dualgate.adapters.local as local
+    from dualgate.adapters import local
 
     path = Path(local.__file__).parent / "weights" / "judge.json"
 

@@ -6,6 +6,7 @@ Rule: plain dates in, plain dates out; no text is read here.
 from __future__ import annotations
 
 import calendar
+from collections.abc import Callable
 from datetime import date, timedelta
 
 from dateutil.easter import easter  # type: ignore[import-untyped]
@@ -117,15 +118,7 @@ def feast(name: str, year: int) -> date | None:
         return lunar(year, *_LUNAR_FEASTS[name])
     if name in _WEEKDAY_FEASTS:
         return nth_weekday(year, *_WEEKDAY_FEASTS[name])
-    if name == "easter":
-        return date.fromordinal(easter(year).toordinal())
-    if name == "清明":
-        return qingming(year)
-    if name == "除夕":
-        return lunar_new_years_eve(year)
-    if name == "black friday":
-        return nth_weekday(year, 11, _THURSDAY, 4) + timedelta(days=1)
-    return None
+    return _COMPUTED[name](year) if name in _COMPUTED else None
 
 
 _FIXED = {
@@ -159,3 +152,11 @@ def _leap_days(info: int) -> int:
 
 def _lunar_year_days(info: int) -> int:
     return sum(_lunar_month_days(info, month) for month in range(1, 13)) + _leap_days(info)
+
+
+_COMPUTED: dict[str, Callable[[int], date | None]] = {
+    "easter": lambda year: date.fromordinal(easter(year).toordinal()),
+    "清明": qingming,
+    "除夕": lunar_new_years_eve,
+    "black friday": lambda year: nth_weekday(year, 11, _THURSDAY, 4) + timedelta(days=1),
+}

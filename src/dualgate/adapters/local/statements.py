@@ -12,7 +12,15 @@ from functools import cache
 
 import rjieba
 
-from dualgate.adapters.local.concepts import Concept, Hit, Lexicon, lexicon, simplified, singular, stretches
+from dualgate.adapters.local.concepts import (
+    Concept,
+    Hit,
+    Lexicon,
+    lexicon,
+    simplified,
+    singular,
+    stretches,
+)
 from dualgate.domain.items import folded
 
 READ_LIMIT = 400  # characters; an item is one plain sentence
@@ -138,9 +146,9 @@ def _read_chinese(run: str, known: Lexicon, hits: list[Hit], left: list[str]) ->
     hits += found
     position = 0
     for start, end in [*((hit.start, hit.end) for hit in found), (len(run), len(run))]:
-        for word in rjieba.cut(run[position:start], False) if start > position else ():
-            if word not in _ZH_EMPTY:
-                left.append(word)
+        # The second argument: no guessing of words that are in no dictionary.
+        pieces = rjieba.cut(run[position:start], False) if start > position else ()  # noqa: FBT003
+        left += [word for word in pieces if word not in _ZH_EMPTY]
         position = end
 
 
@@ -154,12 +162,12 @@ _INSIDE = {
     "短": "短信|短期|短视频|短板", "长": "长期|成长|增长|校长|家长|部长|擅长|长辈|长大|时长|长城|长度|市长|特长|队长|班长|延长|漫长|长假|长沙",
     "肉": "肌肉", "蛋": "蛋糕|蛋白", "鱼": "", "贵": "贵州|贵姓|宝贵", "热": "热爱|热情|热门|热点", "冷": "冷链|冷静", "诗": "", "得": "", "酒": "酒店|啤酒",
     "选": "选手|选项|选修|大选", "睡": "", "涨": "", "茶": "奶茶|绿茶", "叫": "", "文": "文件|文化|文学|文艺|语文|论文|作文", "烦": "麻烦", "妈": "姑妈|大妈",
-    "爸": "", "红": "红酒|红包|红烧", "黑": "", "蓝": "", "绿": "", "戒": "戒指", "马": "", "花": "", "烫": "", "冰": "冰岛|冰箱|滑冰|冰激凌", 
+    "爸": "", "红": "红酒|红包|红烧", "黑": "", "蓝": "", "绿": "", "戒": "戒指", "马": "", "花": "", "烫": "", "冰": "冰岛|冰箱|滑冰|冰激凌",
     "近": "最近|近视|近年|近期|将近", "远": "远程|永远|遥远|长远", "只": "[一两二三四五六七八九十几多这那有哪\\d]只",
     "发": "开发|发现|发生|发布|发展|头发|发票|研发|发烧|发明|出发|沙发|发音", "组": "组织|组件|组合|数组|分组|组长", "周": "周围|周报|周期|周到|周年|周边|周[一二三四五六日末]",
     "先": "先生|首先|优先|原先|领先|祖先|先进", "怕": "恐怕|可怕|哪怕", "略": "策略|战略|忽略|略微", "写": "写字楼|写真", "左": "左右|左边",
     "右": "左右|右边", "吵": "", "里": "",
-    "岁": "", "喝": "", "吃": "小吃|好吃|吃惊", "要点": "", "对象": "面向对象", "先生": "", "标题": "", "习惯": "", "需要": "", "先": "",
+    "岁": "", "喝": "", "吃": "小吃|好吃|吃惊", "要点": "", "对象": "面向对象", "先生": "", "标题": "", "习惯": "", "需要": "",
 }  # fmt: skip
 
 
