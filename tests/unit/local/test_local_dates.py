@@ -40,7 +40,7 @@ DAYS = [
     ("Thanksgiving", "11-26"), ("Easter", "04-05"), ("Thursday the 5th", "03-05"),
     ("it's due Monday", "03-09"), ("we met on Monday", "03-02"), ("12/25/2026", "12-25"),
     ("the 28th of last month", "02-28"), ("last night we shipped", "03-03"),
-    ("Lunar New Year", "02-17"),
+    ("Lunar New Year", "02-17"), ("上个月月底", "02-28"), ("三天内完成", "03-07"),
 ]  # fmt: skip
 
 PERIODS = [
@@ -54,6 +54,9 @@ PERIODS = [
     ("last year", "2025-01-01", "2025-12-31", "year"), ("last summer", "2025-06-01", "2025-08-31", "month"),
     ("early April", "2026-04-01", "2026-04-10", "week"), ("Q3", "2026-07-01", "2026-09-30", "month"),
     ("from March 3 to March 5", "2026-03-03", "2026-03-05", "day"),
+    ("二〇二五年三月", "2025-03-01", "2025-03-31", "month"), ("2025年", "2025-01-01", "2025-12-31", "year"),
+    ("first week of May", "2026-05-01", "2026-05-07", "week"), ("over the weekend", "2026-03-07", "2026-03-08", "week"),
+    ("the week after next", "2026-03-16", "2026-03-22", "week"),
     ("We moved in March", "2026-03-01", "2026-03-31", "month"),
 ]  # fmt: skip
 
@@ -80,7 +83,7 @@ def test_a_longer_time_has_a_first_and_a_last_day(
     [
         ("每周三下午开会", "03-04"), ("每周五", "03-06"), ("每月15号", "03-15"), ("周二四上课", "03-10"),
         ("周日雷打不动给妈妈打电话", "03-08"), ("每年5月20日", "05-20"), ("every Tuesday", "03-10"),
-        ("on Mondays", "03-09"), ("every other Friday", "03-06"),
+        ("on Mondays", "03-09"), ("every other Friday", "03-06"), ("生日是5月20日", "05-20"), ("my birthday is June 3", "06-03"),
     ],
 )  # fmt: skip
 def test_what_comes_back_is_recurring_and_names_the_next_day(text: str, following: str) -> None:
@@ -142,6 +145,9 @@ def test_a_moment_without_a_time_zone_is_refused() -> None:
         ("用户去年国庆结的婚", "用户去年国庆（2025-10-01）结的婚"),
         ("用户每周三开例会", "用户每周三开例会"),
         ("2025年12月3日签的合同", "2025年12月3日签的合同"),
+        ("用户2025年底搬家", "用户2025年底搬家"),
+        ("用户生日是5月20日", "用户生日是5月20日"),
+        ("Have it by the 17th", "Have it by 2026-03-17"),
         ("用户上个月搬家", "用户2026年2月搬家"),
         ("User quit last Friday", "User quit on 2026-02-27"),
         ("The report is due next Tuesday", "The report is due on 2026-03-10"),

@@ -124,7 +124,20 @@ def run(
             if reading is None:
                 continue
             taken.append((start, end))
-            yield _placed(reading, match, zh=zh)
+            yield _placed(_yearly(reading, match, setting.text), match, zh=zh)
+
+
+_BIRTH = re.compile(r"生日|出生|纪念日|生于|\bborn\b|\bbirthday\b|\banniversary\b", re.IGNORECASE)
+_TURNED = re.compile(r"[上下这本去今明前后]|\b(?:last|this|next|end|early|late)\b", re.IGNORECASE)
+
+
+def _yearly(reading: Reading, match: re.Match[str], text: str) -> Reading:
+    """A birthday comes every year; which year somebody was born in March nobody said."""
+    dated = reading.day_named or reading.precision == "month"
+    near = text[max(0, match.start() - 24) : match.end() + 24]
+    if dated and not reading.keep and not _TURNED.search(match[0]) and _BIRTH.search(near):
+        return replace(reading, recurring=True)
+    return reading
 
 
 def _placed(reading: Reading, match: re.Match[str], *, zh: bool) -> Found:

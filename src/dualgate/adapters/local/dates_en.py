@@ -35,6 +35,7 @@ from dualgate.adapters.local.datewords_en import (
     WHOLE_MONTH,
     WHOLE_WEEKDAY,
     N,
+    worded,
 )
 
 
@@ -44,7 +45,7 @@ def find(setting: Setting) -> Iterator[Found]:
         for found in run(
             _RULES, setting, lambda start, end: _past(setting.text, start, end), zh=False
         ):
-            yield _worded(found, setting.text)
+            yield worded(found, setting.text)
 
 
 def _past(text: str, start: int, end: int) -> bool | None:
@@ -225,6 +226,26 @@ def _season(match: re.Match[str], setting: Setting, _past: bool | None) -> Readi
     )  # fmt: skip
 
 
+def _numbered_week(match: re.Match[str], setting: Setting, past: bool | None) -> Reading:
+    first = _month_near(_month(match[2]), setting, past)
+    start = {"first": 1, "second": 8, "third": 15, "last": last_of_month(first).day - 6}
+    begin = first.replace(day=start[match[1].casefold()])
+    return Reading(date=begin, last=begin + timedelta(days=6), precision="week")
+
+
+def _weekend(_match: re.Match[str], setting: Setting, past: bool | None) -> Reading:
+    first = setting.weekday(5, past)
+    if past is not True and setting.today.weekday() == 6:  # noqa: PLR2004  it is Sunday
+        first = setting.today - timedelta(days=1)
+    return Reading(date=first, last=first + timedelta(days=1), precision="week")
+
+
+def _week_after_next(_match: re.Match[str], setting: Setting, _past: bool | None) -> Reading:
+    first = monday_of(setting.today) + timedelta(weeks=2)
+    said = f"the week of {first}"
+    return Reading(date=first, last=first + timedelta(days=6), precision="week", said=said)
+
+
 def _end_of(match: re.Match[str], setting: Setting, past: bool | None) -> Reading | None:
     part, what = match[1].casefold(), match[2].casefold()
     today = setting.today
@@ -331,35 +352,6 @@ def _clock(_match: re.Match[str], setting: Setting, _past: bool | None) -> Readi
     return Reading(date=setting.today, precision="time", keep=True, clock=True)
 
 
-_LED = re.compile(
-    r"\b(?:on|by|until|till|since|before|after|from|through|for|of|around|about|to|between|and|in|the"
-    r"|is|was|are|were|at|as)\s+$",
-    re.IGNORECASE,
-)
-
-
-def _worded(found: Found, text: str) -> Found:
-    """Put a preposition before what stands without one: "I quit on 2026-02-27"."""
-    lead = _lead(found)
-    before = text[: found.start]
-    owning = text[found.word_end : found.word_end + 2] in {"'s", "’s"}
-    if not lead or owning or _LED.search(before[-12:]):
-        return found
-    starts = not before.strip() or before.rstrip()[-1:] in set(".!?")
-    return replace(found, said=f"{lead.capitalize() if starts else lead} {found.said}")
-
-
-def _lead(found: Found) -> str:
-    """Return the preposition a timeless wording needs; feasts and quarters need none."""
-    if found.said is None or found.recurring:
-        return ""
-    if re.match(r"\d{4}-\d\d-\d\d", found.said):
-        return "from" if " to " in found.said else "on"
-    if found.said.startswith("Q") or found.precision == "day":
-        return ""
-    return "in"
-
-
 def _rule(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
@@ -383,7 +375,10 @@ _RULES: tuple[Rule, ...] = (
     (_rule(rf"\b(this past|this coming|last|this|next|coming|past)\s+({WEEKDAYS})\b" + PART), _turned_weekday),
     (_rule(rf"\b(?:the\s+)?(end|start|beginning|middle)\s+of\s+(?:the\s+)?((?:this |next |last )?(?:day|week|month|quarter|year)|{MONTHS})\b"), _end_of),
     (_rule(r"\b(?:the\s+)?(?P<day>[0-3]?\d)(?:st|nd|rd|th)\s+(?:of\s+)?(?P<turn>last|this|next)\s+month\b"), _bare_day),
-    (_rule(rf"\b(?:on\s+|by\s+)?(?:the\s+)(?P<day>[0-3]?\d){TH}\b(?!\s+(?:{NO_DAY})|-)"), _bare_day),
+    (_rule(rf"\bthe\s+(?P<day>[0-3]?\d){TH}\b(?!\s+(?:{NO_DAY})|-)"), _bare_day),
+    (_rule(rf"\b(?:the\s+)?(first|second|third|last)\s+week\s+of\s+{WHOLE_MONTH}\b"), _numbered_week),
+    (_rule(r"\bthe week after next\b"), _week_after_next),
+    (_rule(r"\b(?:at|on|over) the weekend\b"), _weekend),
     (_rule(r"\b(this past|this coming|last|this|next|past|coming)\s+(weekend|week|month|quarter|year)\b(?!-|\s+or\b)"), _turned_unit),
     (_rule(r"\b(last|this|next|this coming)\s+(spring|summer|fall|autumn|winter)\b"), _season),
     (_rule(rf"\b(?:(last|this|next)\s+)?({FEASTS})\b"), _feast),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date, timedelta
 
 from dualgate.adapters.local.almanac import (
@@ -105,6 +106,32 @@ def _full(match: re.Match[str], _setting: Setting, _past: bool | None) -> Readin
     year = int(match[1]) + (2000 if len(match[1]) == 2 else 0)  # noqa: PLR2004
     day = valid(year, _number(match[2]), _number(match[3]))
     return None if day is None else Reading(date=day, keep=True, day_named=True)
+
+
+def _spelled_year(match: re.Match[str], _setting: Setting, _past: bool | None) -> Reading | None:
+    year = int("".join(str(_NUMERALS.index(c)) for c in match[1].replace("〇", "零")))
+    month, day = (_number(part) if part else None for part in (match[2], match[3]))
+    first = valid(year, month or 1, day or 1)
+    if first is None:
+        return None
+    if day:
+        return Reading(date=first, keep=True, day_named=True)
+    last = last_of_month(first) if month else date(year, 12, 31)
+    return Reading(date=first, last=last, precision="month" if month else "year", keep=True)
+
+
+def _whole_year(match: re.Match[str], _setting: Setting, _past: bool | None) -> Reading:
+    return replace(_in_year(int(match[1]), match[2] or ""), keep=True)
+
+
+def _within(match: re.Match[str], setting: Setting, _past: bool | None) -> Reading | None:
+    last = _away(setting.today, _number(match["n"]), bool(match["half"]), match["unit"], 1)
+    return None if last is None else replace(last, said=f"{last.date}前")
+
+
+def _these_days(_match: re.Match[str], setting: Setting, _past: bool | None) -> Reading:
+    first, last = setting.today, setting.today + timedelta(days=1)
+    return Reading(date=first, last=last, precision="week", said=f"{first}前后")
 
 
 def _year_month(match: re.Match[str], _setting: Setting, _past: bool | None) -> Reading | None:
@@ -333,6 +360,8 @@ _IN_YEAR = r"((?:大前|前|去|今|本|明|后)年)?的?\s?"
 _RULES: tuple[Rule, ...] = (
     (_rule(r"(?<!\d)(\d{4}|\d{2}(?=年))\s?[年./-]\s?(1[0-2]|0?[1-9])\s?[月./-]\s?([0-3]?\d)(?!\d)[日号]?"), _full),
     (_rule(r"(?<!\d)(\d{4})\s?年\s?(1[0-2]|0?[1-9])\s?月(?!\d)"), _year_month),
+    (_rule(r"(二[〇零][〇零一二三四五六七八九]{2})\s?年(?:\s?(1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九])\s?月(?:\s?(" + _DAY + r")[日号])?)?"), _spelled_year),
+    (_rule(r"(?<!\d)((?:19|20)\d{2})\s?年(底|末|初|中|上半年|下半年|春天|夏天|秋天|冬天|暑假|寒假)?(?!\s?\d{1,2}\s?月)"), _whole_year),
     (_rule(r"每(?:年|逢)的?\s?(1[0-2]|[1-9]|十[一二]?|[一二三四五六七八九])月\s?(" + _DAY + r")[日号]?"), _recurring_date),
     (_rule(r"每(?:个)?月(?:的)?\s?(?P<day>" + _DAY + r")[日号]"), _recurring),
     (_rule(r"(?:每(?:逢|隔一|两|个)?|隔|单|双|逢)" + _WEEK + r"(?P<weekday>" + _WD + r")(?:[、和跟到至]?" + _WEEK + "?[一二三四五六日])*" + _PART), _recurring),
@@ -348,12 +377,14 @@ _RULES: tuple[Rule, ...] = (
     (_rule(r"(昨|今|明|当|后|前)(早|晚|晨|夜)(?!期)"), _part_of_near_day),
     (_rule(_TURN + r"(?:一?个)?" + _WEEK + "(" + _WD + ")(" + _PART + ")"), _turned_weekday),
     (_rule(_TURN + r"(?:一?个)?(?:周|星期|礼拜)(初|中|内)?(?!期|到|年|岁|边|围|一|二|三|四|五|六|日)"), _turned_week),
-    (_rule(_TURN + r"一?个?月(初|底|末|中旬|上旬|下旬|中)?(?!亮|经|饼|台)"), _turned_month),
+    (_rule(_TURN + r"一?个?月月?(初|底|末|中旬|上旬|下旬|中)?(?!亮|经|饼|台)"), _turned_month),
     (_rule(_TURN + r"一?个?季度"), _turned_quarter),
     (_rule(_IN_YEAR + r"第?([一二三四1-4])季度"), _quarter),
     (_rule(r"(?P<n>" + _N + r")\s?个?(?P<half>半)?(?P<unit>天|日|周|星期|礼拜|月|年)(?P<way>前|之前|以前|后|之后|以后)(?!的?时间)"), _offset),
     (_rule(r"(?P<n>" + _N + r")\s?个?(?P<unit>月|年)(?P<half>半)(?P<way>前|之前|以前|后|之后|以后)"), _offset),
     (_rule(r"(?P<n>)(?P<half>半)个?(?P<unit>月|年)(?P<way>前|之前|以前|后|之后|以后)"), _offset),
+    (_rule(r"(?P<n>" + _N + r")\s?个?(?P<half>半)?(?P<unit>天|周|星期|礼拜|月|年)(?:之|以)?内(?!存|容|部|网)"), _within),
+    (_rule(r"这[两几]天|今明两天"), _these_days),
     (_rule(r"前几天|前两天|几天前|前些天|前阵子|前一阵"), _few_days_ago),
     (_rule(_IN_YEAR + _FEAST), _feast),
     (_rule(_IN_YEAR + r"(?<![\d.])(1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九])月(?:份)?(初|底|末|中旬|上旬|下旬|中)?(?![\d个])"), _named_month),

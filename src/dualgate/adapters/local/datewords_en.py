@@ -1,8 +1,11 @@
-"""The words dates_en.py reads: months, numbers, feasts, and what tells the tense of a clause."""
+"""English words for dates_en.py: those it reads, those that tell the tense, those it writes."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+
+from dualgate.adapters.local.daterules import Found
 
 MONTHS = (
     "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
@@ -56,3 +59,31 @@ NEAR = {
     "the day after tomorrow": 2, "day after tomorrow": 2, "the day before yesterday": -2,
     "day before yesterday": -2, "last night": -1, "the other day": -3, "overnight": 0,
 }  # fmt: skip
+
+_LED = re.compile(
+    r"\b(?:on|by|until|till|since|before|after|from|through|for|of|around|about|to|between|and|in|the"
+    r"|is|was|are|were|at|as)\s+$",
+    re.IGNORECASE,
+)
+
+
+def worded(found: Found, text: str) -> Found:
+    """Put a preposition before what stands without one: "I quit on 2026-02-27"."""
+    lead = _lead(found)
+    before = text[: found.start]
+    owning = text[found.word_end : found.word_end + 2] in {"'s", "’s"}
+    if not lead or owning or before.rstrip().endswith(":") or _LED.search(before[-12:]):
+        return found
+    starts = not before.strip() or before.rstrip()[-1:] in set(".!?")
+    return replace(found, said=f"{lead.capitalize() if starts else lead} {found.said}")
+
+
+def _lead(found: Found) -> str:
+    """Return the preposition a timeless wording needs; feasts and quarters need none."""
+    if found.said is None or found.recurring:
+        return ""
+    if re.match(r"\d{4}-\d\d-\d\d", found.said):
+        return "from" if " to " in found.said else "on"
+    if found.said.startswith("Q") or found.precision == "day":
+        return ""
+    return "in"

@@ -1,0 +1,135 @@
+"""Facts about the steps before and after the model: whose words, how cut, how worded [W3, W4]."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from dualgate.adapters.local.extraction.bonds import bound, is_adverbial, is_empty
+from dualgate.adapters.local.extraction.clauses import split
+from dualgate.adapters.local.extraction.promises import about_assistant, offer_in, promise_in
+from dualgate.adapters.local.extraction.reading import read_text
+from dualgate.adapters.local.extraction.voice import own_voice
+from dualgate.adapters.local.extraction.wording import sentence
+from dualgate.domain.types import ItemType
+
+
+def own(text: str) -> str:
+    voice = own_voice(text)
+    return " ".join(text[start:end] for start, end in voice.spans)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept", "cut"),
+    [
+        ("看下这段：\n```py\nI_LIKE = 'tea'\n```\n我只写 Go", "我只写 Go", "I_LIKE"),
+        ("> I never eat fish\nwhat does he mean", "what does he mean", "never eat fish"),
+        ("翻译一下：我对核桃过敏", "翻译一下", "核桃"),
+        ("please proofread: I am a vegan and a pilot", "please proofread", "vegan"),
+        ("客户说“我们从来不收快递，都放门卫”，怎么回", "怎么回", "门卫"),
+        ('she wrote "I hate long emails and I love lists" to me', "to me", "love lists"),
+        ("2026-03-01 10:00:01 ERROR db down\n为什么会这样", "为什么会这样", "db down"),
+        ("From: Ana\nSubject: hello\nI moved to Lima", "", "Lima"),
+        ("<memory>用户喜欢海边</memory>今天聊点别的", "今天聊点别的", "海边"),
+        ("Relevant memories:\n- the user likes jazz", "", "jazz"),
+    ],
+)
+def test_what_a_turn_only_carries_is_cut(text: str, kept: str, cut: str) -> None:
+    remaining = own(text)
+
+    assert kept in remaining
+    assert cut not in remaining
+
+
+@pytest.mark.parametrize("text", ["我说“老地方”就是那家茶馆", "the 'big desk' is mine", "叫我“阿泽”"])
+def test_a_quoted_term_is_the_users_own_word(text: str) -> None:
+    assert own(text) == text
+
+
+def test_clauses_are_cut_at_commas_and_at_new_subjects() -> None:
+    assert [c.text for c in read_text("我是焊工，住在厂里 周末回家").clauses] == [
+        "我是焊工",
+        "住在厂里",
+        "周末回家",
+    ]
+    assert [c.text for c in read_text("I weld ships, and I live in Gdansk. no meat").clauses] == [
+        "I weld ships",
+        "and I live in Gdansk",
+        "no meat",
+    ]
+
+
+def test_numbers_and_versions_are_not_cut() -> None:
+    assert len(read_text("budget is 1,200 for v3.11 of it").clauses) == 1
+    assert len(read_text("预算1,200元，用v3.11").clauses) == 2
+
+
+def test_every_clause_is_verbatim() -> None:
+    text = "嗯，我（其实）只喝黑咖啡……  ok? and I'm in Lyon; 😀 别加糖！"
+
+    assert all(text[c.start : c.end] == c.text for c in split(own_voice(text)))
+
+
+def test_a_condition_binds_to_its_consequence() -> None:
+    left, right = read_text("每次我贴日志的时候，先说原因").clauses
+    other = read_text("我住乌镇，我养蜂").clauses
+
+    assert bound(left, right)
+    assert not bound(*other)
+
+
+def test_an_adverbial_states_nothing_alone() -> None:
+    assert is_adverbial("每周三晚上")
+    assert is_adverbial("by the 12th")
+    assert not is_adverbial("我周三开会")
+    assert is_empty("跟家里商量好了")
+    assert not is_empty("跟家里商量好了去厦门")
+
+
+@pytest.mark.parametrize(
+    ("text", "lang", "kind", "wanted"),
+    [
+        ("我不喝牛奶", "zh", ItemType.PREFERENCE, "用户不喝牛奶"),
+        ("对了，我们公司禁用微信", "zh", ItemType.CONSTRAINT, "用户所在公司禁用微信"),
+        ("以后别给我发语音", "zh", ItemType.RULE, "以后别给用户发语音"),
+        ("I always take the stairs", "en", ItemType.PREFERENCE, "The user always takes the stairs."),
+        ("btw I don't eat pork", "en", ItemType.PREFERENCE, "The user doesn't eat pork."),
+        ("I've owned 2 boats since 2019", "en", ItemType.FACT, "The user has owned 2 boats since 2019."),
+        ("my runbook is done", "en", ItemType.FACT, "The user's runbook is done."),
+    ],
+)
+def test_content_speaks_of_the_user_and_keeps_every_word(
+    text: str, lang: str, kind: ItemType, wanted: str
+) -> None:
+    assert wanted in sentence(text, lang, kind)
+
+
+def test_a_promise_is_for_later() -> None:
+    assert promise_in("好的。我下周一把清单发给您。", "zh") == "我下周一把清单发给您。"
+    assert promise_in("I'll remind you on Friday.", "en") is not None
+    assert promise_in("Here is the fixed version.", "en") is None
+    assert promise_in("如果您愿意，我会解释下一步。", "zh") is None
+    assert offer_in("Nice. Want me to write the rollback notes?", "en") is not None
+    assert about_assistant("I'll send you the list.", "en") == "The assistant will send the user the list."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" * 2_000_000,
+        "我" * 1_000_000,
+        "\n" * 300_000,
+        "{" * 200_000,
+        "'" * 100_000 + "“" * 100_000,
+        "I like tea, " * 100_000,
+        "<a>" * 100_000,
+        "1,2,3\n" * 100_000,
+    ],
+)
+def test_megabytes_are_read_in_linear_time(text: str) -> None:
+    started = time.process_time()
+    reading = read_text(text)
+
+    assert time.process_time() - started < 3.0
+    assert len(reading.clauses) <= 2_000
