@@ -42,7 +42,7 @@ def test_a_statement_without_its_user_is_refused(sql):
     "sql",
     [
         "SELECT id FROM memory_items WHERE memory_items.user_id = :u",
-        "SELECT i.id FROM memory_items i JOIN turns t ON t.user_id = i.user_id WHERE i.user_id = ?",
+        "SELECT i.id FROM memory_items i JOIN turns t ON i.user_id = t.user_id WHERE t.user_id=?",
         "DELETE FROM turns WHERE user_id = $1 AND id = $2",
         "INSERT INTO turns (user_id, id) VALUES (?, ?)",
         "BEGIN IMMEDIATE",

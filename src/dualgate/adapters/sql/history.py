@@ -191,7 +191,7 @@ def _decided(given: frozenset[str]) -> Executable:
         statement = statement.where(_has_text(_decisions.folded))
     if "job_id" in given:
         statement = statement.where(_decisions.job_id == bindparam("job_id"))
-    newest = (_decisions.at.desc(), _decisions.seq.desc())
+    newest = (_decisions.at.desc(), _decisions.id.desc())
     return statement.order_by(*newest).limit(bindparam("limit"))
 
 

@@ -172,10 +172,9 @@ def move_of(row: Row) -> Move:
     return Move(**values)
 
 
-def decision_row(decision: Decision, seq: int) -> dict[str, Any]:
+def decision_row(decision: Decision) -> dict[str, Any]:
     """Return a decision as a row."""
     row = {field.name: getattr(decision, field.name) for field in fields(Decision)}
-    row["seq"] = seq
     row["at"] = to_micros(decision.at)
     row["candidate"] = candidate_text(decision.candidate)
     row["folded"] = decision.candidate.content.casefold()

@@ -186,7 +186,6 @@ memory_decisions = Table(
     metadata,
     _text("user_id", key=True),
     _text("id", key=True),
-    _sequence("seq"),
     _text("session_id"),
     _time("at"),
     _text("outcome"),

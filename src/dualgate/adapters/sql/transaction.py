@@ -47,8 +47,7 @@ class SqlTransaction:
 
     async def snapshot(self) -> Snapshot:
         """Return the pools as this unit sees them, its own plans included."""
-        entry = await self._warm()
-        return pools.with_user(entry.snapshot, self._user)
+        return (await self._warm()).snapshot
 
     async def nearest(self, vector: Vector, *, limit: int, gate: float) -> list[tuple[str, float]]:
         """Return (item id, cosine) of live items, best first."""
@@ -78,7 +77,8 @@ class SqlTransaction:
     async def items(self, item_ids: Iterable[str]) -> dict[str, MemoryItem]:
         """Return these items of the user, whatever their status."""
         wanted = list(dict.fromkeys(item_ids))
-        known = await self._known()
+        snapshot = (await self._warm()).snapshot
+        known = {**snapshot.hot, **snapshot.frozen}
         found = {i: known[i] for i in wanted if i in known}
         missing = [i for i in wanted if i not in found]
         if missing:
@@ -204,7 +204,7 @@ class SqlTransaction:
 
         def work(sql: Sql) -> None:
             jobs.finish(sql, user_id, job.id)
-            writing.record_decisions(sql, decisions, self._lines)
+            writing.record_decisions(sql, decisions)
 
         self._wrote = self._wrote or bool(decisions)
         await self._unit.step(work)
@@ -258,21 +258,16 @@ class SqlTransaction:
         self._cache.put(user.user_id, replace(entry, snapshot=snapshot, pool=pool))
 
     async def _warm(self) -> Entry:
+        """Return the state as this unit sees it, its own settings and clock included."""
         kept = self._entry
-        user = self._began_as
         if kept is None:
-            kept = await self._unit.step(
-                lambda sql: warm.entry_for(sql, user, None, self._profile)
-            )
-        elif warm.lacks_tail(kept, self._profile):
-            there = kept
-            kept = await self._unit.step(lambda sql: warm.with_tail(sql, there, self._profile))
-        self._entry = kept
-        return kept
-
-    async def _known(self) -> dict[str, MemoryItem]:
-        snapshot = (await self._warm()).snapshot
-        return {**snapshot.hot, **snapshot.frozen}
+            began = self._began_as
+            kept = Entry(await self._unit.step(lambda sql: reading.load_snapshot(sql, began)))
+        seen = replace(kept, snapshot=pools.with_user(kept.snapshot, self._user))
+        if warm.lacks_tail(seen, self._profile):
+            seen = await self._unit.step(lambda sql: warm.with_tail(sql, seen, self._profile))
+        self._entry = seen
+        return seen
 
     def _follow_vectors(
         self, plan: Plan, before: Mapping[str, MemoryItem], given: Mapping[str, Vector]

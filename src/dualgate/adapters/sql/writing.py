@@ -163,7 +163,7 @@ def apply(
     sql.upsert(tables.memory_signals, [signal_row(signal) for signal in plan.signals])
     sql.many(inserting(tables.memory_moves), [move_row(move, lines.next()) for move in plan.moves])
     if plan.decision is not None:
-        sql.upsert(tables.memory_decisions, [decision_row(plan.decision, lines.next())])
+        sql.upsert(tables.memory_decisions, [decision_row(plan.decision)])
     sql.upsert(tables.pending_overrides, [pending_row(pending) for pending in plan.pendings])
     sql.upsert(tables.working_notes, [note_row(note) for note in plan.notes])
     if plan.purged:
@@ -179,9 +179,9 @@ def purge(sql: Sql, user_id: str, item_ids: Sequence[str]) -> None:
     sql.drop_words(user_id, item_ids)
 
 
-def record_decisions(sql: Sql, decisions: Sequence[Decision], lines: Lines) -> None:
+def record_decisions(sql: Sql, decisions: Sequence[Decision]) -> None:
     """Write those decisions that are not recorded yet."""
-    rows = [decision_row(decision, lines.next()) for decision in decisions]
+    rows = [decision_row(decision) for decision in decisions]
     sql.insert_new(tables.memory_decisions, rows)
 
 

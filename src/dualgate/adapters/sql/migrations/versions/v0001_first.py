@@ -48,7 +48,6 @@ def _memory_decisions() -> None:
     op.create_table('memory_decisions',
     sa.Column('user_id', sa.Text(), nullable=False),
     sa.Column('id', sa.Text(), nullable=False),
-    sa.Column('seq', sa.BigInteger(), autoincrement=False, nullable=False),
     sa.Column('session_id', sa.Text(), nullable=False),
     sa.Column('at', sa.BigInteger(), nullable=False),
     sa.Column('outcome', sa.Text(), nullable=False),
