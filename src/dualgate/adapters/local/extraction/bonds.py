@@ -17,7 +17,7 @@ _CONDITION = re.compile(
     re.IGNORECASE,
 )
 _TIME = (
-    r"(?:\d{1,4}[年月号日./:点-]?)+|今年|明年|去年|年底前?|月底前?|上个?月|下个?月|上?下?周[一二三四五六日天末]?|每[天周月年]|早上|晚上|上午|下午|中午|凌晨|周末|工作日"
+    r"(?:\d{1,4}[年月号日./:点-]?)+|今年|明年|去年|年底前?|月底前?|上个?月|下个?月|[上下每这]?(?:周|星期|礼拜)[一二三四五六日天末]?|每[天月年]|早上|晚上|上午|下午|中午|凌晨|周末|工作日"
     r"|[一二三四五六七八九十两半]+[点月号日年]|之前|以前|前|后|左右|开始|起|到|至|的"
 )
 _ADVERBIAL = re.compile(
@@ -27,16 +27,16 @@ _ADVERBIAL = re.compile(
     r"|^\W*(?:(?:and|or|by|on|at|from|until|till|before|after|since|in|every|each|for|about|around|the|this|next|last)\s+)*"
     r"(?:\d[\d:.,/-]*(?:st|nd|rd|th|am|pm|k|%)?|the|of|a|jan\w*|feb\w*|mar\w*|apr\w*|may|june?|july?|aug\w*|sep\w*|oct\w*|nov\w*|dec\w*|mon\w*|tues\w*|wed\w*"
     r"|thu\w*|fri\w*|sat\w*|sun\w*|spring|summer|autumn|fall|winter|morning|afternoon|evening|night|weekends?|weekdays?|time|session|day|week|month|year|s|to|-|\s|,)+$"
-    r"|^\W*(?:ever|always|never again|no exceptions|every (?:single )?time|from (?:here on|now on|today)|going forward|final(?: answer)?|full stop|period|in general"
-    r"|across the board|as a rule|at all|at most|tops|max(?:imum)?|minimum|not a penny more|not one more|incl(?:uding)?\.? tax|no matter what)\W*$",
+    r"|^\W*(?:ever|always|never again|no exceptions|every (?:single )?time|from (?:here on|now on|today)|going forward|final|full stop|period|in general"
+    r"|across the board|as a rule|at all|at most|tops|max(?:imum)?|minimum|not one more|incl(?:uding)?\.? tax|no matter what)\W*$",
     re.IGNORECASE,
 )
 _EMPTY = re.compile(
     r"^(?:(?:我|我们|咱们?)?(?:跟|和|与).{1,6}(?:商量|聊|谈|讲|说)(?:过|好|定|妥)?了?|(?:我)?(?:其实)?上次(?:我)?(?:说|记|讲)错了|(?:我)?(?:先)?(?:跟你|给你)?(?:说|讲|交代|报备|补充)(?:一?下|个)?(?:情况|背景|事情?)?"
-    r"|开会定的|讨论了?半天|想了(?:很久|半天|好久)|想好了|定了|(?:先)?(?:记|说)一下|是这样的?|情况是这样的?|项目背景(?:补充一下)?|我(?:真的)?(?:要)?(?:疯|崩溃|服|醉|吐)了|我记不住|不骗你|你(?:都)?知道的|懂的都懂)$"
+    r"|开会定的|讨论了?半天|想了(?:很久|半天|好久)|想好了|定了|(?:先)?(?:记|说)一下|是这样的?|情况是这样的?|背景(?:说|补充)?(?:一下)?|我(?:真的)?(?:要)?(?:疯|崩溃|服|醉|吐)了|不骗你|你(?:都)?知道的|懂的都懂)$"
     r"|^\W*(?:we|i)(?:'ve| have)? (?:talked (?:it|about it|this)?\s?(?:through|over|about it)?|discussed (?:it|this)|settled it|decided|thought about it|agreed(?: on (?:it|that))?"
-    r"|mean (?:it|that)|know|guess|think|swear|said (?:it|so)|promise|begging you|can't deal)(?: already| today| this time| in writing)?\W*$"
-    r"|^\W*(?:scratch (?:that|what i (?:said|told you)).{0,30}|big (?:year|news)|quick (?:intro|note|one)|update|context|background|heads up|that's the picture|long story short|new deal|i'm new)\W*$",
+    r"|mean (?:it|that)|know|guess|think|swear|said (?:it|so)|promise)(?: already| today)?\W*$"
+    r"|^\W*(?:scratch (?:that|what i (?:said|told you)).{0,30}|big news|quick (?:intro|note|one)|update|context|background|heads up|long story short)\W*$",
     re.IGNORECASE,
 )
 _HEADING_LIMIT = 40

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 # What is longer than this is a document; only its head and tail can be the user's own remarks.
 OWN_WORDS_LIMIT = 24_000
 # A quotation this short is a name or a term ("the usual", “青山”), not somebody's statement.
-TERM_LIMIT = 14
+TERM_LIMIT = {"zh": 8, "en": 14}
 LINE_LIMIT = 2_000
+OPENERS = "`~“\"「『‘'"
 
 Span = tuple[int, int]
 
@@ -45,6 +46,7 @@ _STATEMENT = re.compile(
     r"[。！？!?,，.;；]|我|你|他|她|\b(?:I|I'm|I've|we|you|he|she|my|is|are|was|do|don't|can|will)\b",
     re.IGNORECASE,
 )
+_CHINESE = re.compile(r"[\u4e00-\u9fff]")
 # The verb that makes what follows the colon an object of work and no statement of the user.
 _WORK = (
     r"润色|翻译|译成|译一下|改写|改一?下|改得|修改|改改|总结|概括|归纳|校对|缩写|扩写|压缩|精简|转成|整理成|排版"
@@ -71,7 +73,7 @@ _RECALLED = re.compile(
     re.IGNORECASE,
 )
 _CARRIED_LINE = re.compile(
-    r"^\s*(?:>|\||//|/\*|\*/|#!|#include|@@|\+\+\+|---\s|\$\s|>>>|\.\.\.\s|<\?|</?\w+[\s>]"
+    r"^\s*(?:>|\||//|/\*|\*/|#!|#include|@@|\+\+\+|---\s|\$\s|>>>|\.\.\.\s|<\?|</?\w+[^\n]*>\s*$"
     r"|\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d(?::\d\d)?\]?\s+\S+[:：]|\[?(?:ERROR|WARN|INFO|DEBUG|FATAL)\b"
     r"|Traceback|File \"|at [\w.$<>]+\(|npm ERR|[A-Za-z.]*(?:Error|Exception):|commit [0-9a-f]{4,}"
     r"|(?:def|class|import|from|return|const|let|var|public|private|function|func|fn|SELECT|INSERT|UPDATE"
@@ -159,6 +161,8 @@ def _introduced(text: str) -> Iterator[Span]:
             continue
         rest = text[found.end() : high]
         body = len(rest) - len(rest.lstrip())
+        if rest[body : body + 1] in OPENERS and rest[body:]:
+            continue  # a block or a quotation shows its own end
         gap = rest.find("\n\n", body)
         # A last paragraph after the pasted one is the user's again only when it is short.
         if 0 <= gap and len(rest) - gap < 120 and "\n\n" not in rest[gap + 2 :]:  # noqa: PLR2004
@@ -172,7 +176,8 @@ def _quotations(text: str, spans: list[Span]) -> Iterator[Span]:
         for low, high in ((start, end),) if end - start <= OWN_WORDS_LIMIT else ():
             for found in _QUOTED.finditer(text, low, high):
                 inside = found.group()[1:-1]
-                if len(inside) > TERM_LIMIT and _STATEMENT.search(inside):
+                limit = TERM_LIMIT["zh" if _CHINESE.search(inside) else "en"]
+                if len(inside) > limit and (_STATEMENT.search(inside) or limit < TERM_LIMIT["en"]):
                     yield found.span()
 
 
