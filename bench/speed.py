@@ -359,7 +359,9 @@ async def measure(users: int, path: Path, world: World, table: Table) -> None:
     ratios: list[tuple[str, Times, Times]] = []
     async with running(scratch, world.vectors) as one, running(path, world.vectors) as many:
         gc.freeze()  # as a server that has been up for a while
-        await write_units(one, world, said[:40], keep=False)
+        for at in (one, many):
+            await at.parts.store.nearest(MAIN, world.vectors["The user"], limit=1, gate=0.0)
+            await write_units(at, world, said[:40], keep=False)
         rolled = [await write_units(at, world, said, keep=False) for at in (one, many)]
         ratios.append(("decide + apply", rolled[0][0], rolled[1][0]))
         for name, call, target in (

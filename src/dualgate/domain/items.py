@@ -6,6 +6,7 @@ import unicodedata
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from dualgate.domain.status import Status
@@ -236,8 +237,11 @@ def folded(text: str | None) -> str:
     >>> folded("  PostgreSQL　数据库。")
     'postgresql 数据库'
     """
-    if text is None:
-        return ""
+    return "" if text is None else _folded(text)
+
+
+@lru_cache(maxsize=8_192)  # one decision folds the same few words of every partner again and again
+def _folded(text: str) -> str:
     plain = unicodedata.normalize("NFKC", text).casefold()
     return " ".join(plain.split()).strip(" .,;:!?。，；：！？、")
 

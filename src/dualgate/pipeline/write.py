@@ -41,6 +41,8 @@ from dualgate.pipeline.ports import (
     Vector,
 )
 
+_ANSWERED = frozenset({Relation.DUPLICATE, Relation.EXCLUSIVE})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WritePorts:
@@ -238,14 +240,22 @@ async def view_for(
         found |= await tx.items(missing)
     items = list(found.values())
     likenesses = on.judge.compare(candidate, items, [near.get(i.id, 0.0) for i in items])
+    related = [
+        relate(candidate, item, likeness, limits)
+        for item, likeness in zip(items, likenesses, strict=True)
+    ]
     concerned = [
         (item, likeness)
-        for item, likeness in zip(items, likenesses, strict=True)
-        if relate(candidate, item, likeness, limits) is not Relation.UNRELATED
+        for item, likeness, relation in zip(items, likenesses, related, strict=True)
+        if relation is not Relation.UNRELATED
+    ]
+    # What the session said before matters only where it is confirmed or contradicted [F2].
+    answered = [
+        item.id for item, relation in zip(items, related, strict=True) if relation in _ANSWERED
     ]
     said: dict[str, list[Signal]] = {}
-    if concerned:
-        said = await tx.signals([item.id for item, _ in concerned], proposal.session_id)
+    if answered:
+        said = await tx.signals(answered, proposal.session_id)
     partners = tuple(
         Partner(item=item, likeness=likeness, signals_here=tuple(said.get(item.id, ())))
         for item, likeness in concerned

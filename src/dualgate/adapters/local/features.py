@@ -5,6 +5,8 @@ Rule: pure numbers about a pair, in the order of NAMES; what they mean is fitted
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from dualgate.adapters.local.concepts import Lexicon, lexicon
 from dualgate.adapters.local.statements import AGAINST, FOR, Statement
 from dualgate.adapters.local.structure import Structure
@@ -165,8 +167,9 @@ def _characters(one: Statement, other: Statement) -> tuple[float, float, float, 
     )
 
 
-def _bigrams(text: str) -> set[str]:
-    return {text[place : place + 2] for place in range(len(text) - 1)}
+@lru_cache(maxsize=4_096)  # of stored sentences: they are compared again with every candidate
+def _bigrams(text: str) -> frozenset[str]:
+    return frozenset(text[place : place + 2] for place in range(len(text) - 1))
 
 
 def _common(one: str, other: str) -> int:

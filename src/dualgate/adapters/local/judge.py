@@ -109,27 +109,29 @@ class Forest:
     """Boosted trees of depth three, walked in numpy; a calibrated logistic on top."""
 
     def __init__(self, fitted: dict[str, Any]) -> None:
-        self._feature = np.asarray(fitted["feature"], dtype=np.intp)  # (trees, nodes), -1: leaf
-        self._threshold = np.asarray(fitted["threshold"], dtype=np.float64)
-        self._left = np.asarray(fitted["left"], dtype=np.intp)
-        self._right = np.asarray(fitted["right"], dtype=np.intp)
-        self._value = np.asarray(fitted["value"], dtype=np.float64)
+        feature = np.asarray(fitted["feature"], dtype=np.intp)  # (trees, nodes), -1: leaf
+        trees, nodes = feature.shape
+        # All trees in one flat table, so that a step is one `take`; a leaf leads to itself.
+        self._root = np.arange(trees, dtype=np.intp) * nodes
+        leaf, itself = feature < 0, np.arange(nodes, dtype=np.intp)
+        sides = [np.where(leaf, itself, np.asarray(fitted[side])) for side in ("left", "right")]
+        self._below = (np.stack(sides, axis=-1) + self._root[:, None, None]).ravel()
+        self._feature = np.maximum(feature, 0).ravel()
+        self._threshold = np.where(leaf, np.inf, np.asarray(fitted["threshold"])).ravel()
+        self._value = np.asarray(fitted["value"], dtype=np.float64).ravel()
         self._start = float(fitted["start"])
         self._slope, self._shift = (float(each) for each in fitted["calibration"])
         self._depth = int(fitted["depth"])
 
     def margins(self, rows: Numbers) -> Numbers:
         """Return the uncalibrated log-odds of each row."""
-        trees = np.arange(self._feature.shape[0])[None, :]
-        node = np.zeros((rows.shape[0], self._feature.shape[0]), dtype=np.intp)
-        each = np.arange(rows.shape[0])[:, None]
+        numbers = rows.ravel()
+        starts = np.arange(rows.shape[0])[:, None] * rows.shape[1]
+        node = np.broadcast_to(self._root, (rows.shape[0], self._root.size))
         for _ in range(self._depth):
-            feature = self._feature[trees, node]
-            inner = feature >= 0
-            goes_left = rows[each, np.maximum(feature, 0)] <= self._threshold[trees, node]
-            below = np.where(goes_left, self._left[trees, node], self._right[trees, node])
-            node = np.where(inner, below, node)
-        total: Numbers = self._value[trees, node].sum(axis=1) + self._start
+            goes_right = numbers.take(starts + self._feature.take(node)) > self._threshold.take(node)
+            node = self._below.take(2 * node + goes_right)
+        total: Numbers = self._value.take(node).sum(axis=1) + self._start
         return total
 
     def probabilities(self, rows: Numbers) -> Numbers:

@@ -112,9 +112,10 @@ class LexiconStructurer:
         concept = lexicon().named(value)
         if concept is not None:
             return concept.id
-        numbers = read(value).numbers
-        if numbers and folded(attribute) in {"age", "budget", "children"}:
-            return f"{max(numbers):g}"
+        if folded(attribute) in {"age", "budget", "children"}:
+            numbers = read(value).numbers
+            if numbers:
+                return f"{max(numbers):g}"
         return simplified(folded(value))
 
     def same_value(self, attribute: str, one: str, other: str) -> bool:
