@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
+from rich.cells import cell_len
 from rich.padding import Padding
 from rich.panel import Panel
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 WIDTH = 100
 _BOTH = "both"
+_DATE_CELLS = 20
 
 
 @click.command()
@@ -61,9 +63,9 @@ def demo(context: click.Context, /, **options: Any) -> None:
                 told = replace(told, user=frame.given_user)
             stories[lang] = _played(told, file)
             if not frame.json:
-                _show(Page(), stories[lang])
+                show_story(Page(), stories[lang])
     if frame.json:
-        frame.show(stories, lambda _: None)
+        frame.show({lang: _document(story) for lang, story in stories.items()}, lambda _: None)
 
 
 def _named(context: click.Context, name: str) -> Any:
@@ -90,7 +92,9 @@ def _file(url: str | None) -> Iterator[Path]:
         raise InvalidInputError("--db", 'must be "sqlite:///path/to/memory.db"', url)
     file = Path(url.removeprefix("sqlite:///")).expanduser()
     if file.exists():
-        raise InvalidInputError("--db", "must name a new file: the demo adds to nobody's memory", url)
+        raise InvalidInputError(
+            "--db", "must name a new file: the demo adds to nobody's memory", url
+        )
     yield file
 
 
@@ -112,7 +116,19 @@ def _played(told: Conversation, file: Path) -> Story:
         return asyncio.run(play(told, file, progress))
 
 
-def _show(page: Page, story: Story) -> None:
+def _document(story: Story) -> dict[str, object]:
+    return {
+        "items": story.items,
+        "decisions": story.decisions,
+        "pendings": story.pendings,
+        "pools": story.pools,
+        "context": story.block,
+        "histories": story.histories,
+        "secret": story.secret,
+    }
+
+
+def show_story(page: Page, story: Story) -> None:
     """Print a story, in the language it was told in."""
     from dualgate.entrypoints.demo.telling import chapters, title
 
@@ -135,7 +151,9 @@ def _show_chapter(page: Page, chapter: Chapter) -> None:
     for group in chapter.groups:
         _show_group(page, group)
     if chapter.quoted and page.rich:
-        page.console.print(Panel(Text(safe(chapter.quoted)), border_style="dim"), width=_width(page))
+        page.console.print(
+            Panel(Text(safe(chapter.quoted)), border_style="dim"), width=_width(page)
+        )
     elif chapter.quoted:
         page.line("\n".join(f"    {line}" for line in chapter.quoted.splitlines()))
     if chapter.footer:
@@ -153,10 +171,12 @@ def _show_group(page: Page, group: Group) -> None:
                 page.line(f"      {row.why}")
         return
     paired = any(row.why for row in group.rows)
+    longest = max((cell_len(row.what) for row in group.rows), default=0)
     grid = Table.grid(padding=(0, 2), expand=True)
-    grid.add_column(ratio=5)
+    # A date needs little room; a sentence shares the line with its reason.
+    grid.add_column(ratio=None if paired and longest <= _DATE_CELLS else 1, overflow="fold")
     if paired:
-        grid.add_column(ratio=5)
+        grid.add_column(ratio=1, overflow="fold")
     for row in group.rows:
         cells = [Text(safe(row.what)), Text(safe(row.why), "dim")]
         grid.add_row(*(cells if paired else cells[:1]))

@@ -14,11 +14,12 @@ from dualgate.entrypoints.demo.words import Words, short
 
 
 def richest(story: Story) -> MemoryItem:
-    """Return the item that has been through the most: versions first, then signals."""
+    """Return the item that has been through the most; of one lineage, the newest version."""
 
-    def lived(item: MemoryItem) -> tuple[int, int, int, str]:
+    def lived(item: MemoryItem) -> tuple[int, int, str]:
         history = story.histories[item.id]
-        return len(history.versions), len(history.signals), item.version, item.id
+        events = len(history.versions) + len(history.signals) + len(history.moves)
+        return events, item.version, item.id
 
     return max(story.items, key=lived)
 
@@ -36,11 +37,10 @@ def life(story: Story, say: Words) -> Chapter:
                 status=say(f"status_{item.status}")))
         for item in history.versions
     )  # fmt: skip
-    events: list[tuple[datetime, int, Row]] = []
-    for signal in history.signals:
-        events.append((signal.at, 0, _heard(signal, numbers, say)))
-    for move in history.moves:
-        events.append((move.at, 1, _moved(move, numbers, say)))
+    events = [
+        *((signal.at, 0, _heard(signal, numbers, say)) for signal in history.signals),
+        *((move.at, 1, _moved(move, numbers, say)) for move in history.moves),
+    ]
     events.sort(key=lambda event: event[:2])  # stable: the log's own order breaks ties
     rows = tuple(row for _, _, row in events)
     return Chapter(title=say("life"), note=note, groups=(Group("", versions), Group("", rows)))
@@ -56,11 +56,12 @@ def _heard(signal: Signal, numbers: dict[str, int], say: Words) -> Row:
 
 
 def _moved(move: Move, numbers: dict[str, int], say: Words) -> Row:
-    cause = f"cause_{move.cause}"
-    told = say(
-        "moved", status=say(f"status_{move.after}"),
-        cause=say(cause) if say.knows(cause) else str(move.cause),
-    )  # fmt: skip
+    name = f"cause_{move.cause}"
+    # A confirmation without a count is the user's own word.
+    if name == "cause_confirmed" and "confirm_count" not in move.numbers:
+        name = "cause_own_word"
+    cause = say(name, **move.numbers) if say.knows(name) else str(move.cause)
+    told = say("moved", status=say(f"status_{move.after}"), cause=cause)
     return Row(_stamp(move.at, move.item_id, numbers, say), told)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from dualgate.bootstrap import Memory
 from dualgate.config import Settings
-from dualgate.domain.assembly import ContextBlock, ContextLimits
+from dualgate.domain.assembly import ContextBlock
 from dualgate.domain.items import MemoryItem, Message
 from dualgate.domain.plan import Decision, Pending
 from dualgate.domain.status import Status
@@ -54,7 +54,7 @@ class Story:
     pendings: tuple[Pending, ...]
     pools: Pools
     block: ContextBlock
-    limits: ContextLimits
+    settings: Settings
     secret: Search
 
     @property
@@ -94,7 +94,7 @@ async def play(told: Conversation, file: Path, progress: Progress) -> Story:
         raise AssertionError(told.user)
     return Story(
         conversation=told, heard=tuple(heard), items=items, histories=histories,
-        pendings=pendings, pools=pools, block=block, limits=settings.read.limits,
+        pendings=pendings, pools=pools, block=block, settings=settings,
         secret=_search(file, told.secret),
     )  # fmt: skip
 

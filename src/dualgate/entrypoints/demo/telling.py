@@ -83,19 +83,25 @@ def _why_kept(item: MemoryItem, story: Story, say: Words) -> str:
 
 
 def _came(item: MemoryItem, story: Story, say: Words) -> str:
+    """Return how the item came to its place."""
     made = next((d for d in story.decisions if d.item_id == item.id), None)
     said = _sessions(_agreeing(item, story))
     if item.status is Status.FROZEN:
         return say("froze", n=said)
     if made is not None and made.outcome is Outcome.SUPERSEDED:
-        if made.candidate.correction:
-            return say("corrected", confidence=made.candidate.confidence)
-        return say("newer", version=item.version)
+        return _took_over(made, item, story, say)
     if item.status is Status.CONFIRMED:
         return say("confirmed", n=said)
     if said > 1 or made is None or "score" not in made.numbers:
         return say("entered_often", n=said, count=item.confirm_count)
     return say("entered", **made.numbers)
+
+
+def _took_over(made: Decision, item: MemoryItem, story: Story, say: Words) -> str:
+    if made.reason == "explicit_correction":
+        limit = story.settings.gates.override.override_at
+        return say("corrected", confidence=made.candidate.confidence, override_at=limit)
+    return say("corrected_plain" if made.candidate.correction else "newer", version=item.version)
 
 
 def _agreeing(item: MemoryItem, story: Story) -> list[Signal]:
@@ -155,17 +161,20 @@ def _why_left(decision: Decision, story: Story, say: Words) -> str:
 
 
 def _context(story: Story, say: Words) -> Chapter:
-    told, block, limits = story.conversation, story.block, story.limits
+    told, block, limits = story.conversation, story.block, story.settings.read.limits
     return Chapter(
         title=say("context"),
         note=say("opening", date=say.day(told.next_at), says=told.next_says),
         quoted=block.text.strip(),
         footer=say(
             "tokens",
-            core=block.core_tokens, core_limit=limits.core_tokens,
-            active=block.active_tokens, active_limit=limits.active_tokens,
-            recalled=block.recalled_tokens, recalled_limit=limits.recalled_tokens,
-            total=block.tokens, total_limit=limits.total,
-        ),  # fmt: skip
+            core=block.core_tokens,
+            core_limit=limits.core_tokens,
+            active=block.active_tokens,
+            active_limit=limits.active_tokens,
+            recalled=block.recalled_tokens,
+            recalled_limit=limits.recalled_tokens,
+            total=block.tokens,
+            total_limit=limits.total,
+        ),
     )
-
