@@ -59,9 +59,10 @@ def expiry_of(
     expires_at: datetime | None, sensitivity: Sensitivity, at: datetime, policy: ArchivePolicy
 ) -> datetime | None:
     """Return when an item runs out: its own limit, or 30 days if it is sensitive [P1]."""
-    if expires_at is None and sensitivity is Sensitivity.SENSITIVE:
-        return at + timedelta(days=policy.sensitive_days)
-    return expires_at
+    if sensitivity is not Sensitivity.SENSITIVE:
+        return expires_at
+    limit = at + timedelta(days=policy.sensitive_days)
+    return limit if expires_at is None else min(limit, expires_at)
 
 
 def leaving_rank(item: MemoryItem, kept: float, *, expired: bool) -> tuple[bool, bool, float, str]:

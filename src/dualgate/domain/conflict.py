@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from dualgate.domain.items import Candidate, MemoryItem, folded
+from dualgate.domain.items import Candidate, MemoryItem, Proposal, folded
 from dualgate.domain.types import TRAIT_TYPES, Cardinality, Evidence, Polarity
 from dualgate.domain.view import Likeness
 
@@ -133,6 +133,14 @@ def _same_qualifiers(candidate: Candidate, item: MemoryItem) -> bool:
 def is_explicit_correction(candidate: Candidate) -> bool:
     """Return whether the user plainly corrects an earlier value [C2, F3]."""
     return candidate.correction and candidate.evidence is Evidence.EXPLICIT
+
+
+def corrects(proposal: Proposal, item: MemoryItem) -> bool:
+    """Return whether this is an explicit correction of the item, later than its last word.
+
+    Imported history may hold a "from now on" that the stored value has followed long since [C1].
+    """
+    return is_explicit_correction(proposal.candidate) and proposal.at >= item.last_seen_at
 
 
 def follows(candidate: Candidate, item: MemoryItem) -> bool:

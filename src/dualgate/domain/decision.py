@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from dualgate.domain import admission, challenge
-from dualgate.domain.conflict import Relation, follows, is_explicit_correction, relate
+from dualgate.domain.conflict import Relation, corrects, follows, relate
 from dualgate.domain.draft import Draft, numbers_of
 from dualgate.domain.items import MemoryItem, Proposal, folded
 from dualgate.domain.merging import (
@@ -199,13 +199,18 @@ def _merge(case: _Case) -> Plan | None:
     item = confirm(draft, found.item, case.proposal, found.partner.signals_here)
     item = reactivate(draft, item, case.candidate.confidence)
     for rival in _rivals(case, item):
-        rival_now = draft.current(rival.item)
+        rival_now, item = draft.current(rival.item), draft.current(item)
         if rival_now.status not in LIVE:
             continue  # settled a moment ago
-        if is_explicit_correction(case.candidate):
+        if corrects(case.proposal, rival_now):
             supersede(draft, rival_now, item.id, {"correction": True})
-        elif rival_now.id in draft.current(item).contested_with:
+        elif follows(case.candidate, rival_now) and case.proposal.at >= rival_now.last_seen_at:
+            supersede(draft, rival_now, item.id, {"newer": True})
+        elif rival_now.id in item.contested_with:
             contradict(draft, rival_now, case.proposal, rival.partner.signals_here)
+        elif found.item.status is Status.ARCHIVED and {item.status, rival_now.status} <= HOT:
+            # It comes back to a slot that another value has taken meanwhile.
+            draft.contest(item, rival_now)
     item = settle(draft, draft.current(item))
     numbers = {
         **found.numbers,
@@ -221,7 +226,7 @@ def _follow_or_contest(case: _Case) -> Plan | None:
     rivals = case.of(Relation.EXCLUSIVE, frozen=False)
     if not rivals:
         return None
-    if is_explicit_correction(case.candidate):
+    if all(corrects(case.proposal, r.item) for r in rivals):
         return _replace(case, rivals, "correction", Status.CONFIRMED)
     latest = max(r.item.last_seen_at for r in rivals)
     if all(follows(case.candidate, r.item) for r in rivals):
@@ -234,18 +239,25 @@ def _follow_or_contest(case: _Case) -> Plan | None:
 
 
 def _contest(case: _Case, rivals: Sequence[Related]) -> Plan:
-    """Both stay, marked; the older loses one confirmation [C1]."""
+    """Both stay, marked; the older loses one confirmation [C1].
+
+    Only what is hot takes part: a contest with the archive could not be settled by either side's
+    confirmations, and would bar the newcomer from freezing for ever [F1]. It is not settled at
+    once, either: the lead of [C2] is one that is shown first.
+    """
     draft = case.draft
     item = new_item(draft, case.proposal)
+    numbers = {**rivals[0].numbers, **_entry_numbers(case, item), "rivals": len(rivals)}
     refused = _entry(case, item)
     if refused is not None:
         return refused
     for rival in rivals:
         rival_now = draft.current(rival.item)
         rival_now = contradict(draft, rival_now, case.proposal, rival.partner.signals_here)
-        item, _ = draft.contest(draft.current(item), rival_now)
-    item = settle(draft, item)
-    numbers = {**rivals[0].numbers, "rivals": len(rivals)}
+        if rival_now.status in HOT:
+            draft.contest(draft.current(item), rival_now)
+    if not draft.current(item).contested:
+        return case.end(Outcome.ADMITTED, "new", numbers, item.id)
     return case.end(Outcome.CONTESTED, "contradiction", numbers, item.id)
 
 
@@ -266,7 +278,7 @@ def _replace(
         known = draft.current(same[0].item)
         item = confirm(draft, known, case.proposal, same[0].partner.signals_here)
         if item.status is Status.ARCHIVED:
-            item = draft.enter_hot(item, Cause.REACTIVATED, status, force=True) or item
+            item = reactivate(draft, item, case.candidate.confidence, force=True)
         item = draft.put(item.with_(override_of=first.id, version=max(item.version, version)))
         if item.status is Status.CANDIDATE and status is Status.CONFIRMED:
             item = draft.shift(item, Cause.CONFIRMED, numbers={"correction": True})
@@ -286,12 +298,14 @@ def _ask_for_entry(case: _Case) -> Plan:
     item = new_item(case.draft, case.proposal)
     overlaps = case.of(Relation.OVERLAP)
     numbers: dict[str, Any] = dict(overlaps[0].numbers) if overlaps else {}
+    # Before it enters: what is recorded is the threshold that it met [W2].
+    numbers |= _entry_numbers(case, item)
     refused = _entry(case, item)
     if refused is not None:
         return refused
     # [C1] in doubt keep both.
     reason = "overlap_kept_apart" if overlaps else "new"
-    return case.end(Outcome.ADMITTED, reason, {**numbers, **_entry_numbers(case, item)}, item.id)
+    return case.end(Outcome.ADMITTED, reason, numbers, item.id)
 
 
 def _entry(case: _Case, item: MemoryItem) -> Plan | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from dualgate.domain.archiving import expiry_of
+from dualgate.domain.archiving import expiry_of, is_expired
 from dualgate.domain.draft import Draft
 from dualgate.domain.items import Candidate, MemoryItem, Proposal
 from dualgate.domain.score import importance_of
@@ -106,6 +106,8 @@ def confirm(
         entities=tuple(dict.fromkeys((*item.entities, *candidate.entities))),
         event_at=item.event_at or candidate.event_at,
         expires_at=_renewed(draft, item, proposal),
+        # Being spoken of is a use [D1], else the next upkeep would archive what was just said.
+        accessed_day=max(item.accessed_day, draft.own_day()),
     )
     if candidate.evidence is not Evidence.EMOTIONAL:
         merged = merged.with_(calm_confidence=max(merged.calm_confidence, candidate.confidence))
@@ -124,14 +126,20 @@ def raise_status(draft: Draft, item: MemoryItem) -> MemoryItem:
     return item
 
 
-def reactivate(draft: Draft, item: MemoryItem, confidence: float) -> MemoryItem:
-    """Bring an archived item back if the signal was strong enough and there is a place [A7]."""
-    if item.status is not Status.ARCHIVED or confidence < draft.policy.archive.reactivate_at:
+def reactivate(
+    draft: Draft, item: MemoryItem, confidence: float, *, force: bool = False
+) -> MemoryItem:
+    """Bring an archived item back if the signal was strong enough and there is a place [A7].
+
+    With force, both are taken for granted.
+    """
+    weak = confidence < draft.policy.archive.reactivate_at
+    if item.status is not Status.ARCHIVED or (weak and not force):
         return item
     sure = item.was_confirmed or item.confirm_count >= draft.policy.freeze.confirm_at
     to = Status.CONFIRMED if sure else Status.CANDIDATE
     numbers = {"confidence": confidence}
-    return draft.enter_hot(item, Cause.REACTIVATED, to, numbers) or item
+    return draft.enter_hot(item, Cause.REACTIVATED, to, numbers, force=force) or item
 
 
 def contradict(
@@ -195,14 +203,18 @@ def _worded(item: MemoryItem, candidate: Candidate) -> MemoryItem:
 def _renewed(draft: Draft, item: MemoryItem, proposal: Proposal) -> Any:
     """What is said again lasts again; what the user keeps has no limit [P1]."""
     candidate = proposal.candidate
-    if item.expires_at is None and item.sensitivity is Sensitivity.SENSITIVE:
-        return None
+    if item.pinned or (
+        item.expires_at is None and item.sensitivity is Sensitivity.SENSITIVE
+    ):
+        return item.expires_at
     limit = expiry_of(
         candidate.expires_at,
         max(item.sensitivity, candidate.sensitivity, key=_CARE_RANK.__getitem__),
         proposal.at,
         draft.policy.archive,
     )
+    if is_expired(item, proposal.at):
+        return limit  # its old limit has been outlived
     if item.expires_at is None or limit is None:
         return limit if item.expires_at is None else item.expires_at
     return max(limit, item.expires_at)
