@@ -66,6 +66,8 @@ class Driver(aiosqlite.Connection):
 
     def run(self, work: Callable[[sqlite3.Connection], T]) -> asyncio.Future[T]:
         """Run `work` on the connection's thread; queued at once, in order of the calls."""
+        if self._connection is None:
+            raise StoreError("the store is closed", "Open it again")
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         # What `_execute` does, less its coroutine: the queue is FIFO even for a cancelled caller.
         self._tx.put_nowait((future, partial(work, self._conn)))
