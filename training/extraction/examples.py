@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ DATA = Path(__file__).parent / "data"
 HELD_OUT_PERCENT = 15
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, slots=True)
 class Example:
     """One labelled turn; span_of[i] is the index of the span that clause i belongs to, or None."""
 
@@ -44,14 +44,14 @@ class Example:
         return [index for index, owner in enumerate(self.span_of) if owner == span]
 
 
-def load_all() -> list[Example]:
+def load_all(keep: Callable[[str], bool] = lambda _: True) -> list[Example]:
     seen: set[str] = set()
     examples = []
     for path in sorted(DATA.glob("*.jsonl")):
         for line in path.read_text(encoding="utf-8").split("\n"):
             if line.strip():
                 row = json.loads(line)
-                if row["turn"] not in seen:
+                if row["turn"] not in seen and keep(row["id"]):
                     seen.add(row["turn"])
                     examples.append(example(row))
     return examples

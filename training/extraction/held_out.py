@@ -65,8 +65,8 @@ def tally(example: Example, found: list[Candidate], counts: Counter, lang: str) 
 async def main() -> None:
     extractor = LocalExtractor(UseEmbedder(cache_size=0))
     counts: Counter = Counter()
-    for example in load_all():
-        if example.held_out and example.row["id"].split("-")[1] == "h":
+    for example in load_all(lambda name: name.split("-")[1] == "h"):
+        if example.held_out:
             found = await extractor.extract(turn_of(example.row))
             tally(example, found, counts, example.row["lang"])
     for lang in ("zh", "en"):

@@ -12,7 +12,8 @@ import pickle
 import tempfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,6 @@ import seeds
 from augment import augmented
 from examples import Example, example, load_all
 from scipy.sparse import csr_matrix, hstack
-from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
 from dualgate.adapters.local.embedder import UseEmbedder
@@ -32,19 +32,21 @@ from dualgate.adapters.local.extraction.features import (
     candidate_ids,
     clause_ids,
     join_ids,
+    turn_ids,
 )
 
 TARGET = Path(models.__file__).with_name(models.WEIGHTS)
 CACHE = Path(tempfile.gettempdir()) / "dualgate-training-vectors.pickle"
-FOLDS = 5
-AUGMENT = 0.5
+FOLDS = 3
+TYPE_SERVES = 0.4
+AUGMENT = 0.3
 # Hand-written turns count fully; patterns and compositions only widen the vocabulary.
 WEIGHTS = {"seed": 0.5, "aug": 0.3, "g": 0.3}
-GENERATED_PERCENT = 25
+GENERATED_PERCENT = 12
 SPARSE_SCALE = 0.5
-DENSE_SCALE = {"state": 2.0}
+DENSE_SCALE = {"state": 2.0, "turn": 3.0}
 OTHER_DENSE_SCALE = 4.0
-STRENGTH = {"state": 0.05, "gate": 0.03, "join": 0.1}
+STRENGTH = {"state": 0.2, "turn": 0.2, "gate": 0.03, "join": 0.1}
 OTHER_STRENGTH = 0.5
 KINDS = {
     "item_type": "identity preference constraint rule project decision commitment event fact".split(),
@@ -133,12 +135,50 @@ def weight(each: Example) -> float:
     return WEIGHTS.get(name[0], WEIGHTS.get(name[1], 1.0))
 
 
+@cache
+def clause_view(each: Example) -> list[Ids]:
+    return clause_ids(each.clauses, each.reading.setting)
+
+
+@cache
+def turn_view(each: Example) -> Ids:
+    return turn_ids(each.reading.setting)
+
+
+@cache
+def seam_view(each: Example) -> list[tuple[Ids, str]]:
+    """Describe the seams between neighbouring clauses that both state something."""
+    found = []
+    for index in range(1, len(each.clauses)):
+        left, right = each.span_of[index - 1], each.span_of[index]
+        if left is not None and right is not None:
+            pair = each.clauses[index - 1], each.clauses[index]
+            found.append((join_ids(*pair, each.reading.setting.lang), "yes" if left == right else "no"))
+    return found
+
+
+@cache
+def span_view(each: Example) -> list[tuple[Ids, str, dict[str, Any]]]:
+    """Describe every lasting statement of a turn, as it will be cut."""
+    found = []
+    for number, span in enumerate(each.row["spans"]):
+        run = each.run(number)
+        if span["scope"] == "lasting" and run:
+            text = each.reading.text[each.clauses[run[0]].start : each.clauses[run[-1]].end]
+            around = [
+                each.clauses[place].text if 0 <= place < len(each.clauses) else ""
+                for place in (run[0] - 1, run[-1] + 1)
+            ]
+            found.append((candidate_ids(text, each.reading.setting, *around), text, span))
+    return found
+
+
 def clause_data(examples: Sequence[Example]) -> Data:
     ids, dense, y, w = [], [], [], []
     for each in examples:
         if not each.clauses:
             continue
-        ids += clause_ids(each.clauses, each.reading.setting)
+        ids += clause_view(each)
         every = list(range(len(each.clauses)))
         dense.append(judging.clause_dense(EMBED(judging.texts_to_embed(each.reading, every))))
         y += [each.state(index) for index in every]
@@ -146,40 +186,30 @@ def clause_data(examples: Sequence[Example]) -> Data:
     return ids, np.concatenate(dense), y, np.array(w)
 
 
+def turn_data(examples: Sequence[Example]) -> Data:
+    """Does the turn as a whole state anything lasting? The frame decides, not the clause."""
+    chosen = [each for each in examples if each.clauses]
+    y = [
+        "some" if any(each.state(index) == "lasting" for index in range(len(each.clauses))) else "none"
+        for each in chosen
+    ]
+    dense = EMBED([each.reading.setting.own for each in chosen])
+    return [turn_view(each) for each in chosen], dense, y, np.array([weight(each) for each in chosen])
+
+
 def join_data(examples: Sequence[Example]) -> tuple[list[Ids], list[str], np.ndarray]:
-    ids, y, w = [], [], []
-    for each in examples:
-        for index in range(1, len(each.clauses)):
-            left, right = each.span_of[index - 1], each.span_of[index]
-            if left is None or right is None:
-                continue
-            ids.append(join_ids(each.clauses[index - 1], each.clauses[index], each.reading.setting.lang))
-            y.append("yes" if left == right else "no")
-            w.append(weight(each))
-    return ids, y, np.array(w)
+    found = [(ids, y, weight(each)) for each in examples for ids, y in seam_view(each)]
+    ids, y, w = zip(*found, strict=True)
+    return list(ids), list(y), np.array(w)
 
 
 def attribute_data(
     examples: Sequence[Example],
 ) -> tuple[list[Ids], np.ndarray, dict[str, list[str]], np.ndarray]:
-    ids, texts, w = [], [], []
-    y: dict[str, list[str]] = {name: [] for name in KINDS}
-    for each in examples:
-        for number, span in enumerate(each.row["spans"]):
-            run = each.run(number)
-            if span["scope"] != "lasting" or not run:
-                continue
-            text = each.reading.text[each.clauses[run[0]].start : each.clauses[run[-1]].end]
-            around = [
-                each.clauses[place].text if 0 <= place < len(each.clauses) else ""
-                for place in (run[0] - 1, run[-1] + 1)
-            ]
-            ids.append(candidate_ids(text, each.reading.setting, around[0], around[1]))
-            texts.append(text)
-            w.append(weight(each))
-            for name in KINDS:
-                y[name].append(kind_of(name, span))
-    return ids, EMBED(texts), y, np.array(w)
+    found = [(*view, weight(each)) for each in examples for view in span_view(each)]
+    y = {name: [kind_of(name, span) for _, _, span, _ in found] for name in KINDS}
+    texts = [text for _, text, _, _ in found]
+    return [ids for ids, _, _, _ in found], EMBED(texts), y, np.array([w for *_, w in found])
 
 
 def kind_of(name: str, span: dict[str, Any]) -> str:
@@ -202,42 +232,63 @@ def fit(examples: Sequence[Example]) -> dict[str, np.ndarray]:
     ids, dense, kinds, w = attribute_data(examples)
     for name, labels in KINDS.items():
         arrays |= fit_head(name, labels, ids, dense, kinds[name], w)
-    arrays["curve_x"], arrays["curve_y"] = np.array([0.0, 1.0]), np.array([0.0, 1.0])
+    ids, dense, y, w = turn_data(examples)
+    arrays |= fit_head("turn", ["none", "some"], ids, dense, y, w)
+    size = judging.GROUNDS
+    arrays |= {"sure_weights": np.zeros(size, np.float32), "sure_bias": np.zeros(1, np.float32)}
     return arrays
 
 
 def with_augmented(examples: Sequence[Example]) -> list[Example]:
-    made = [*augmented([each.row for each in examples], AUGMENT), *seeds.rows()]
-    return [*examples, *(example(row) for row in made)]
+    made = augmented([each.row for each in examples], AUGMENT)
+    return [*examples, *(example(row) for row in made), *patterns()]
+
+
+@cache
+def patterns() -> tuple[Example, ...]:
+    return tuple(example(row) for row in seeds.rows())
 
 
 def as_model(arrays: dict[str, np.ndarray]) -> models.Model:
     names = sorted({name.split("/")[0] for name in arrays if "/" in name})
     heads = {name: models._head(arrays, name) for name in names}  # noqa: SLF001
-    return models.Model(heads, arrays["curve_x"], arrays["curve_y"])
+    return models.Model(heads, arrays["sure_weights"], arrays["sure_bias"])
 
 
-def proposals(each: Example, model: models.Model) -> list[tuple[float, bool, judging.Statement]]:
-    """Return (raw probability, right?, statement) of every lasting proposal of a turn."""
+def proposals(each: Example, model: models.Model) -> list[tuple[np.ndarray, bool]]:
+    """Return, for every lasting proposal of a turn, what its confidence rests on and if it is right."""
     if not each.clauses:
         return []
     chosen = judging.worth_embedding(each.reading, model)
     vectors = EMBED(judging.texts_to_embed(each.reading, chosen))
     lines = judging.states(each.reading, chosen, vectors, model)
-    found = []
-    for said in judging.statements(each.reading, lines, model):
-        if said.scope.value == "lasting":
-            owners = {each.span_of[index] for index in range(said.first, said.last + 1)}
-            right = any(
-                owner is not None and each.row["spans"][owner]["scope"] == "lasting" for owner in owners
-            )
-            found.append((said.raw, right, said))
-    return found
+    found = judging.statements(each.reading, lines, model)
+    if not found:
+        return []
+    described = judging.describe(each.reading, found, EMBED([said.text for said in found]), model)
+    turn = judging.turn_promise(each.reading, vectors, model)
+    return [
+        (judging.grounds(said, kinds, turn, each.reading), is_right(each, said, kinds))
+        for said, kinds in zip(found, described, strict=True)
+        if said.scope.value == "lasting"
+    ]
 
 
-def calibrate(examples: Sequence[Example]) -> tuple[np.ndarray, np.ndarray]:
-    """Fit the confidence curve on turns that the judging model has not seen."""
-    raws, rights = [], []
+def is_right(each: Example, said: judging.Statement, kinds: dict[str, tuple[str, float]]) -> bool:
+    """Half of the shorter stretch is shared with a lasting span, of a type that serves."""
+    for span in each.row["spans"]:
+        start = each.row["turn"].find(span["quote"])
+        shared = min(start + len(span["quote"]), said.end) - max(start, said.start)
+        near = judging.serves(kinds["item_type"][0], span["item_type"]) >= TYPE_SERVES
+        if span["scope"] == "lasting" and near:
+            if shared >= 0.5 * min(len(span["quote"]), said.end - said.start):
+                return True
+    return False
+
+
+def calibrate(examples: Sequence[Example]) -> dict[str, np.ndarray]:
+    """Fit the confidence on turns that the judging model has not seen."""
+    grounds, rights = [], []
     for fold in range(FOLDS):
         def inside(each: Example, fold: int = fold) -> bool:
             return zlib.crc32(f"fold{each.row['id']}".encode()) % FOLDS == fold
@@ -245,40 +296,40 @@ def calibrate(examples: Sequence[Example]) -> tuple[np.ndarray, np.ndarray]:
         model = as_model(fit(with_augmented([each for each in examples if not inside(each)])))
         for each in examples:
             if inside(each) and weight(each) == 1.0:
-                for raw, right, _ in proposals(each, model):
-                    raws.append(raw)
+                for ground, right in proposals(each, model):
+                    grounds.append(ground)
                     rights.append(right)
-    platt = LogisticRegression(C=10.0)
-    logit = np.log(np.clip(raws, 1e-4, 1 - 1e-4) / (1 - np.clip(raws, 1e-4, 1 - 1e-4)))
-    platt.fit(logit.reshape(-1, 1), np.array(rights))
-    grid = np.linspace(0.01, 0.99, 50)
-    curve = platt.predict_proba(np.log(grid / (1 - grid)).reshape(-1, 1))[:, 1]
-    return grid.astype(np.float32), curve.astype(np.float32)
+    fitted = LogisticRegression(C=1.0, max_iter=500).fit(np.stack(grounds), np.array(rights))
+    print(f"confidence fitted on {len(rights)} proposals, {np.mean(rights):.0%} right: {fitted.coef_.round(2)}")
+    return {
+        "sure_weights": fitted.coef_[0].astype(np.float32),
+        "sure_bias": fitted.intercept_.astype(np.float32),
+    }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--no-curve", action="store_true", help="keep the present curve")
+    parser.add_argument("--keep-confidence", action="store_true", help="keep the fitted confidence")
     options = parser.parse_args()
-    examples = load_all()
-    training = [each for each in examples if not each.held_out and not thinned(each)]
+    examples = load_all(keep)
+    training = [each for each in examples if not each.held_out]
     print(f"{len(training)} turns to train on, {len(examples) - len(training)} held out")
     print(Counter(each.row["lang"] for each in training))
     arrays = fit(with_augmented(training))
-    if options.no_curve and TARGET.exists():
+    if options.keep_confidence and TARGET.exists():
         with np.load(TARGET) as stored:
-            arrays["curve_x"], arrays["curve_y"] = stored["curve_x"], stored["curve_y"]
+            arrays |= {name: stored[name] for name in ("sure_weights", "sure_bias")}
     else:
-        arrays["curve_x"], arrays["curve_y"] = calibrate(training)
+        arrays |= calibrate(training)
     save(arrays)
     EMBED.save()
     print(f"{TARGET.name}: {TARGET.stat().st_size / 1e6:.2f} MB")
 
 
-def thinned(each: Example) -> bool:
+def keep(name: str) -> bool:
     """Generated turns repeat themselves: a part of them says it all."""
-    generated = each.row["id"].split("-")[1] == "g"
-    return generated and zlib.crc32(each.row["id"].encode()) // 100 % 100 >= GENERATED_PERCENT
+    generated = name.split("-")[1] == "g"
+    return not generated or zlib.crc32(name.encode()) // 100 % 100 < GENERATED_PERCENT
 
 
 def save(arrays: dict[str, np.ndarray]) -> None:

@@ -72,10 +72,11 @@ class LocalExtractor:
         if not found:
             return []
         described = judging.describe(reading, found, await self._vectors_of(found), model)
-        made = [
-            self._candidate(turn, reading, each, kinds, model)
-            for each, kinds in zip(found, described, strict=True)
-        ]
+        promise = judging.turn_promise(reading, vectors, model)
+        made = []
+        for each, kinds in zip(found, described, strict=True):
+            sure = model.confidence(judging.grounds(each, kinds, promise, reading))
+            made.append(self._candidate(turn, reading, each, kinds, sure))
         return _distinct(made)
 
     async def _prepared(self, turn: Turn, model: Model) -> tuple[Reading, list[int]]:
@@ -119,11 +120,10 @@ class LocalExtractor:
         reading: Reading,
         said: judging.Statement,
         kinds: dict[str, tuple[str, float]],
-        model: Model,
+        confidence: float,
     ) -> Candidate:
         lang = reading.setting.lang
         item_type = ItemType(kinds["item_type"][0])
-        confidence = model.confidence(said.raw) if said.scope is Scope.LASTING else said.raw
         owner = kinds["subject"][0]
         if owner == "assistant":
             offered = promises.offer_in(reading.setting.reply_to, lang) if reading.setting.reply_to else None

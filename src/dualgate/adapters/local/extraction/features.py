@@ -95,6 +95,15 @@ def clause_ids(clauses: Sequence[Clause], setting: Setting) -> list[Ids]:
     return described
 
 
+def turn_ids(setting: Setting) -> Ids:
+    """Describe the turn as a whole: is it said in earnest, by the user, about themselves?"""
+    own = cues_in(setting.own)
+    names = {f"g:{gram}" for gram in _grams(setting.own, 4)} | {f"c:{cue}" for cue in own}
+    names |= {f"cc:{a}:{b}" for i, a in enumerate(own) for b in own[i + 1 :]}
+    names |= {f"a:{cue}" for cue in cues_in(setting.reply_to)} if setting.reply_to else {"a:none"}
+    return _ids(names | {f"lang:{setting.lang}", f"carried:{setting.carried}"})
+
+
 def _length(text: str, lang: str) -> int:
     return min((len(text) if lang == "zh" else len(text) // 4) // 3, 10)
 

@@ -6,14 +6,14 @@ belong together, and what kind of statement they make. Synchronous; embeddings c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from dualgate.adapters.local.extraction.bonds import bound, is_adverbial, is_empty
 from dualgate.adapters.local.extraction.clauses import Clause
-from dualgate.adapters.local.extraction.features import candidate_ids, clause_ids, join_ids
+from dualgate.adapters.local.extraction.features import candidate_ids, clause_ids, join_ids, turn_ids
 from dualgate.adapters.local.extraction.model import Array, Model
 from dualgate.adapters.local.extraction.reading import Reading
 from dualgate.domain.types import ItemType, Scope
@@ -134,6 +134,44 @@ def statements(reading: Reading, probabilities: Array, model: Model) -> list[Sta
     return found
 
 
+def turn_promise(reading: Reading, vectors: Array, model: Model) -> float:
+    """Return how likely the turn as a whole states anything lasting."""
+    return float(model["turn"].probabilities([turn_ids(reading.setting)], vectors[:1])[0, 1])
+
+
+def grounds(
+    said: Statement, kinds: Mapping[str, tuple[str, float]], turn: float, reading: Reading
+) -> Array:
+    """Return what the confidence of a statement rests on."""
+    return np.array(
+        [
+            _logit(said.raw),
+            _logit(turn),
+            _logit(kinds["item_type"][1]),
+            kinds["evidence"][0] == "implied",
+            reading.setting.lang == "zh",
+            said.first == said.last,
+            min(len(reading.clauses), 8) / 8.0,
+            min(len(said.text), 60) / 60.0,
+            kinds["subject"][0] == "other",
+        ],
+        dtype=np.float32,
+    )
+
+
+GROUNDS = 9
+
+
+def _logit(probability: float) -> float:
+    clipped = min(max(probability, 1e-3), 1.0 - 1e-3)
+    return float(np.log(clipped / (1.0 - clipped)))
+
+
+def serves(said: str, meant: str) -> float:
+    """Return how far one type serves where another was meant."""
+    return 1.0 if said == meant else _SERVES[meant].get(said, 0.0)
+
+
 def describe(reading: Reading, found: Sequence[Statement], vectors: Array, model: Model) -> list[dict[str, tuple[str, float]]]:
     """Return, per statement, the label and probability of every attribute head."""
     if not found:
@@ -152,7 +190,9 @@ def describe(reading: Reading, found: Sequence[Statement], vectors: Array, model
         head = model[name]
         lines = head.probabilities(ids, vectors)
         for index, line in enumerate(lines):
-            best = int((line @ NEARNESS).argmax()) if name == "item_type" else int(line.argmax())
+            # For types the likeliest label gives way to the one that serves best.
+            line = line @ NEARNESS if name == "item_type" else line  # noqa: PLW2901
+            best = int(line.argmax())
             described[index][name] = (head.labels[best], float(line[best]))
     return described
 
@@ -172,7 +212,7 @@ _SERVES: dict[str, dict[str, float]] = {
     "fact": {"identity": 0.6, "constraint": 0.45, "project": 0.4, "event": 0.3, "preference": 0.2, "decision": 0.15},
 }
 NEARNESS = np.array(
-    [[1.0 if a == b else _SERVES[b.value].get(a.value, 0.0) for b in TYPES] for a in TYPES],
+    [[1.0 if meant == said else _SERVES[meant].get(said, 0.0) for said in TYPES] for meant in TYPES],
     dtype=np.float32,
 )
 ATTRIBUTE_HEADS = ("item_type", "evidence", "correction", "polarity", "subject", "sensitivity")

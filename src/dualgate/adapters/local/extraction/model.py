@@ -41,18 +41,18 @@ class Head:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Model:
-    """All heads, and the curve that turns a raw probability into a confidence."""
+    """All heads, and the fit that turns the grounds of a statement into its confidence."""
 
     heads: Mapping[str, Head]
-    curve_x: Array
-    curve_y: Array
+    sure_weights: Array
+    sure_bias: Array
 
     def __getitem__(self, name: str) -> Head:
         return self.heads[name]
 
-    def confidence(self, raw: float) -> float:
-        """Return how often a candidate with this raw probability is right."""
-        return float(np.interp(raw, self.curve_x, self.curve_y))
+    def confidence(self, grounds: Array) -> float:
+        """Return how often a statement with these grounds is right."""
+        return float(1.0 / (1.0 + np.exp(-(grounds @ self.sure_weights + self.sure_bias[0]))))
 
 
 @cache
@@ -62,7 +62,7 @@ def load() -> Model:
         arrays = {name: stored[name] for name in stored.files}
     names = sorted({name.split("/")[0] for name in arrays if "/" in name})
     return Model(
-        {name: _head(arrays, name) for name in names}, arrays["curve_x"], arrays["curve_y"]
+        {name: _head(arrays, name) for name in names}, arrays["sure_weights"], arrays["sure_bias"]
     )
 
 
