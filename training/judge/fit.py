@@ -22,17 +22,17 @@ from sklearn.model_selection import GroupKFold
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from pairs import Maker, Pair, hand  # noqa: E402
+from pairs import Maker, Pair, hand
 
-from dualgate.adapters.local.concepts import lexicon  # noqa: E402
-from dualgate.adapters.local.embedder import UseEmbedder  # noqa: E402
-from dualgate.adapters.local.features import NAMES, compare  # noqa: E402
-from dualgate.adapters.local.statements import read  # noqa: E402
-from dualgate.adapters.local.structure import LexiconStructurer  # noqa: E402
+from dualgate.adapters.local.concepts import lexicon
+from dualgate.adapters.local.embedder import UseEmbedder
+from dualgate.adapters.local.features import NAMES, compare
+from dualgate.adapters.local.statements import read
+from dualgate.adapters.local.structure import LexiconStructurer
 
 SEED = 20261130
-EACH = 700
-APART = 6_000
+EACH = 1_100
+APART = 5_000
 TREES, DEPTH = 150, 4
 TARGET = Path(__file__).parents[2] / "src/dualgate/adapters/local/weights/judge.json"
 
@@ -155,7 +155,7 @@ def exported(fitted: GradientBoostingClassifier) -> dict:
     trees = [tree.tree_ for tree in fitted.estimators_[:, 0]]
     nodes = max(tree.node_count for tree in trees)
 
-    def padded(take) -> list[list[float]]:  # noqa: ANN001
+    def padded(take) -> list[list[float]]:
         return [[*take(tree).tolist(), *[0] * (nodes - tree.node_count)] for tree in trees]
 
     prior = fitted.init_.class_prior_[1]

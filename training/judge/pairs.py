@@ -70,6 +70,16 @@ def frames() -> list[Frame]:
     return found
 
 
+@dataclass(frozen=True)
+class _Draw:
+    frame: Frame
+    left: str
+    right: str
+    holder: tuple[str, str] | None
+    value: tuple[str, str]
+    other: tuple[str, str]
+
+
 class Maker:
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -87,21 +97,27 @@ class Maker:
 
     def vary(self, text: str, lang: str) -> str:
         roll = self.random.random()
-        if lang == "zh":
-            if roll < 0.12 and text.startswith("用户"):
-                return text[2:].lstrip("的") or text
-            if roll < 0.2:
-                return text.replace("用户的", "我的").replace("用户", "我")
-            if roll < 0.26 and text.startswith("用户"):
-                return "用户" + self.random.choice(["目前", "现在", "一直", "平时", "其实"]) + text[2:]
-            return text + ("。" if roll > 0.92 else "")
+        varied = self.vary_zh(text, roll) if lang == "zh" else self.vary_en(text, roll)
+        stop = "。" if lang == "zh" else "."
+        return varied + (stop if roll > 0.92 else "")
+
+    def vary_zh(self, text: str, roll: float) -> str:
+        if roll < 0.12 and text.startswith("用户"):
+            return text[2:].lstrip("的") or text
+        if roll < 0.2:
+            return text.replace("用户的", "我的").replace("用户", "我")
+        if roll < 0.26 and text.startswith("用户"):
+            return "用户" + self.random.choice(["目前", "现在", "一直", "平时", "其实"]) + text[2:]
+        return text
+
+    def vary_en(self, text: str, roll: float) -> str:
         if roll < 0.1:
-            return text.replace("The user's", "User's").replace("The user", "User").replace("the user", "user")
+            return text.replace("The user", "User").replace("the user", "user")
         if roll < 0.2 and text.startswith("User "):
             return "The user " + text[5:]
         if roll < 0.26 and text.startswith("User is "):
             return "User is " + self.random.choice(["currently ", "still ", "now "]) + text[8:]
-        return text + ("." if roll > 0.92 else "")
+        return text
 
     def grouped(self, frame: Frame, one: tuple[str, str], other: tuple[str, str]) -> bool:
         return any(one[0] in group and other[0] in group for group in frame.same)
@@ -112,56 +128,69 @@ class Maker:
         return ("zh", "en") if self.random.random() < 0.5 else ("en", "zh")
 
     def make(self, lang: str, kind: str) -> Pair | None:
-        pick = self.random.choice
-        frame = pick(self.frames)
+        """Draw one pair of a kind; None where the frame has nothing of it."""
+        frame = self.random.choice(self.frames)
         left, right = self.languages(lang)
-        holder = pick(frame.holders) if frame.holders else None
+        holder = self.random.choice(frame.holders) if frame.holders else None
         value, other = self.random.sample(frame.values, 2)
-        narrow = frame.narrowed
-        said = lambda language: pick(frame.said[language])  # noqa: E731
-        one = self.fill(said(left), left, value, holder)
-        name = frame.name
-        if kind == "P":
-            target = value
-            kin = [each for each in frame.values if each != value and self.grouped(frame, value, each)]
-            if kin and self.random.random() < 0.5:
-                target = pick(kin)
-            if self.random.random() < 0.18 and frame.denied and name != "aversion":
-                one = self.fill(pick(frame.denied[left]), left, value, holder)
-                two = self.fill(pick(frame.denied[right]), right, value, holder)
-            elif self.random.random() < 0.3 and frame.moved:
-                two = self.fill(pick(frame.moved[right]), right, target, holder, other)
-            else:
-                two = self.fill(said(right), right, target, holder)
-        elif kind in {"V", "C"}:
-            if self.grouped(frame, value, other):
-                return None
-            kind = "C" if frame.many else "V"
-            if frame.moved and self.random.random() < 0.35:
-                two = self.fill(pick(frame.moved[right]), right, other, holder, value)
-            elif frame.holders and self.random.random() < 0.2:
-                apart = [each for each in frame.holders if each != holder]
-                two, kind = self.fill(said(right), right, value, pick(apart)), "C"
-            else:
-                two = self.fill(said(right), right, other, holder)
-        elif kind == "O":
-            if not frame.denied:
-                return None
-            two = self.fill(pick(frame.denied[right]), right, value, holder)
-        elif kind == "M":
-            if not narrow:
-                return None
-            two = self.fill(pick(narrow[right]), right, value, holder)
-        else:
-            apart = pick([each for each in self.frames if each.name != name])
-            far = pick(apart.values)
-            two = self.fill(pick(apart.said[right]), right, far, pick(apart.holders) if apart.holders else None)
-            value = (*value, *far)
-        if one == two:
+        one = self.fill(self.random.choice(frame.said[left]), left, value, holder)
+        draw = _Draw(frame, left, right, holder, value, other)
+        makers = {"P": self.same, "V": self.other, "O": self.opposite, "M": self.narrower, "U": self.far}
+        made = makers[kind](draw, one)
+        if made is None or made[0] == made[1]:
             return None
+        one, two, kind = made
         if self.random.random() < 0.5:
             one, two = two, one
-        return Pair(one, two, kind, lang, name, tuple(value))
+        return Pair(one, two, kind, lang, frame.name, value)
+
+    def same(self, draw: _Draw, one: str) -> tuple[str, str, str]:
+        frame, pick, target = draw.frame, self.random.choice, draw.value
+        kin = [each for each in frame.values if each != target and self.grouped(frame, target, each)]
+        if kin and self.random.random() < 0.5:
+            target = pick(kin)
+        # Two denials of the same are the same, too.
+        if self.random.random() < 0.18 and frame.denied and frame.name != "aversion":
+            one = self.fill(pick(frame.denied[draw.left]), draw.left, draw.value, draw.holder)
+            two = self.fill(pick(frame.denied[draw.right]), draw.right, draw.value, draw.holder)
+        elif self.random.random() < 0.3 and frame.moved:
+            two = self.fill(pick(frame.moved[draw.right]), draw.right, target, draw.holder, draw.other)
+        else:
+            two = self.fill(pick(frame.said[draw.right]), draw.right, target, draw.holder)
+        return one, two, "P"
+
+    def other(self, draw: _Draw, one: str) -> tuple[str, str, str] | None:
+        frame, pick = draw.frame, self.random.choice
+        if self.grouped(frame, draw.value, draw.other):
+            return None
+        kind = "C" if frame.many else "V"
+        if frame.moved and self.random.random() < 0.35:
+            two = self.fill(pick(frame.moved[draw.right]), draw.right, draw.other, draw.holder, draw.value)
+        elif frame.holders and self.random.random() < 0.2:
+            # The wife is a teacher, the brother is a teacher: both hold.
+            apart = [each for each in frame.holders if each != draw.holder]
+            two, kind = self.fill(pick(frame.said[draw.right]), draw.right, draw.value, pick(apart)), "C"
+        else:
+            two = self.fill(pick(frame.said[draw.right]), draw.right, draw.other, draw.holder)
+        return one, two, kind
+
+    def opposite(self, draw: _Draw, one: str) -> tuple[str, str, str] | None:
+        if not draw.frame.denied:
+            return None
+        denial = self.random.choice(draw.frame.denied[draw.right])
+        return one, self.fill(denial, draw.right, draw.value, draw.holder), "O"
+
+    def narrower(self, draw: _Draw, one: str) -> tuple[str, str, str] | None:
+        if not draw.frame.narrowed:
+            return None
+        narrow = self.random.choice(draw.frame.narrowed[draw.right])
+        return one, self.fill(narrow, draw.right, draw.value, draw.holder), "M"
+
+    def far(self, draw: _Draw, one: str) -> tuple[str, str, str]:
+        pick = self.random.choice
+        apart = pick([each for each in self.frames if each.name != draw.frame.name])
+        holder = pick(apart.holders) if apart.holders else None
+        return one, self.fill(pick(apart.said[draw.right]), draw.right, pick(apart.values), holder), "U"
 
     def pairs(self, lang: str, each: int) -> list[Pair]:
         found: dict[tuple[str, str], Pair] = {}

@@ -88,12 +88,21 @@ def _is_mixed(text: str) -> bool:
     """Whether a word is more than a word: a digit or a sign inside, or upper case within."""
     plain = text.strip("'\"`.,;:!?()")
     return _is_password(text) and (
-        any(c.isdigit() or c in "!@#$%^&*_+=~?-" for c in plain)
+        any(c.isdigit() or c in "!@#$%^&*_+=~?" for c in plain)
         or (plain[1:] != plain[1:].lower() and not plain.isupper())
     )
 
 
 def _is_key(text: str) -> bool:
+    return len(text) >= 8 and _is_mixed(text)  # noqa: PLR2004
+
+
+def _is_assigned(text: str) -> bool:
+    # "tests pass: 120" counts, it does not assign.
+    return _is_password(text) and not (text.isdigit() and len(text) < 4)  # noqa: PLR2004
+
+
+def _is_long_mixed(text: str) -> bool:
     return len(text) >= 8 and _is_mixed(text)  # noqa: PLR2004
 
 
@@ -131,15 +140,27 @@ _ZH_SAYS = (
     r"|还是|還是|都是|是|为|為|[:：=＝])"
 )
 _ASCII = r"[\x21-\x7e]"
-_EN_WORD = (
-    r"(?:pass(?:word|wd|code|phrase)|pwd|pin(?:[ -]?code)?|(?:client|app)[ _-]?secret"
-    r"|secret[ _-]?(?:access[ _-]?)?key"
-    r"|(?:api|access|private|signing|encryption|licen[sc]e)[ _-]?(?:key|token)|(?:auth|bearer"
-    r"|refresh|id|session|bot|webhook|deploy|personal access)[ _-]?token|credentials?)"
+_EN_PHRASE = r"(?:pass(?:word|wd|code|phrase)|pwd?|pin(?:[ -]?code)?)"
+_EN_KEY = (
+    r"(?:(?:client|app)[ _-]?secret|secret[ _-]?(?:access[ _-]?)?key|(?:api|access|private|signing|encryption"
+    r"|licen[sc]e)[ _-]?(?:key|token)|(?:auth|bearer|refresh|id|session|bot|webhook|deploy|personal access)"
+    r"[ _-]?token|credentials?)"
+)
+_EN_SAYS = (
+    r"(?:\s{1,3}(?:for|to|of|on)\s[^.\n:!?]{1,40}?)?\s{0,3}(?:\bis\b|\bwas\b|\bto\b|\bshould be\b|\bwill be\b"
+    r"|['’]s\b|[:=：-])\s{0,3}(?:now\s|currently\s|still\s|just\s)?[\"'`“]?"
+)
+_FOREIGN = (
+    r"(?:mật khẩu|パスワード|비밀번호|passwort|kennwort|contraseña|пароль|mot de passe|senha|parola|şifre|wachtwoord|hasło)"
 )
 _ASSIGNED = (
-    r"(?:pass(?:word|wd|code|phrase)?|pwd|secret|token|(?:api|access|private|secret|account"
-    r"|encryption|signing)[_-]?key|credentials?|auth|cookie|sessionid|client[_-]?secret)"
+    r"(?:pass(?:word|wd|code|phrase)?|pwd?|secret|(?:api|access|private|secret|account"
+    r"|encryption|signing)[_-]?key|credentials?|client[_-]?secret)"
+)
+_ASSIGNED_KEY = r"(?:token|auth|cookie|sessionid)"
+_ASSIGNS = (
+    r"[\"'`]?\s{0,3}(?:[:=＝：]|=>|:=)\s{0,3}(?:\"(?P<secret>[^\"\n]{3,200})\"|'(?P<secret2>[^'\n]{3,200})'"
+    r"|`?(?P<secret3>" + _ASCII + r"{3,200}))"
 )
 
 RULES: tuple[Rule, ...] = (
@@ -190,24 +211,30 @@ RULES: tuple[Rule, ...] = (
         r"(?<![A-Za-z0-9/+=_.-])(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=_.-])", _is_random,
     ),
     _rule(
-        "password", "pass pwd secret token key credential auth cookie sessionid",
-        r"(?:\b|(?<=[_.-])|(?<=[a-z])(?=[A-Z]))" + _ASSIGNED + r"[\"'`]?\s{0,3}(?:[:=＝：]|=>|:=)"
-        r"\s{0,3}(?:\"(?P<secret>[^\"\n]{3,200})\"|'(?P<secret2>[^'\n]{3,200})'"
-        r"|`?(?P<secret3>" + _ASCII + r"{3,200}))",
-        _is_password,
+        "password", "pass pwd pw secret key credential",
+        r"(?:\b|(?<=[_.-])|(?<=[a-z])(?=[A-Z]))" + _ASSIGNED + _ASSIGNS, _is_assigned,
     ),
     _rule(
-        "password", "pass pwd pin secret key token credential",
-        r"\b" + _EN_WORD + r"\b(?:\s{1,3}(?:for|to|of|on)\s[^.\n:!?]{1,40}?)?"
-        r"\s{0,3}(?:\bis\b|\bwas\b|\bto\b|\bshould be\b|\bwill be\b|['’]s\b|[:=：-])"
-        r"\s{0,3}(?:now\s|currently\s|still\s|just\s)?[\"'`“]?(?P<secret>" + _ASCII + r"{3,200})",
-        _is_password,
+        "token", "token auth cookie sessionid",
+        r"(?:\b|(?<=[_.-])|(?<=[a-z])(?=[A-Z]))" + _ASSIGNED_KEY + _ASSIGNS, _is_long_mixed,
     ),
     _rule(
-        "password", "pass pwd pin token key",
-        r"(?:\b" + _EN_WORD + r"|--?p(?:assword|ass|w)|\btoken)[ ,=]{1,3}[\"'`“]?"
+        "password", "pass pwd pw pin",
+        r"\b" + _EN_PHRASE + r"\b" + _EN_SAYS + r"(?P<secret>" + _ASCII + r"{3,200})", _is_password,
+    ),
+    _rule(
+        "token", "secret key token credential",
+        r"\b" + _EN_KEY + r"\b" + _EN_SAYS + r"(?P<secret>" + _ASCII + r"{3,200})", _is_mixed,
+    ),
+    _rule(
+        "password", "pass pwd pw pin token key secret credential",
+        r"(?:\b(?:" + _EN_PHRASE + "|" + _EN_KEY + r")|--?p(?:assword|ass|w)|\btoken)[ ,=]{1,3}[\"'`“]?"
         r"(?P<secret>" + _ASCII + r"{4,200})",
         _is_mixed,
+    ),
+    _rule(
+        "password", "mật パスワード 비밀번호 passwort kennwort contraseña пароль passe senha parola şifre wachtwoord hasło",
+        _FOREIGN + r"\s{0,2}(?:は|を|:|=|：|is|ist|es|est|это)?\s{0,3}(?P<secret>" + _ASCII + r"{4,200})", _is_mixed,
     ),
     _rule(
         "password", "mysql sshpass curl redis-cli psql",
@@ -219,7 +246,12 @@ RULES: tuple[Rule, ...] = (
         "one-time code", "code otp 2fa pin passcode",
         r"(?:\b(?:(?:verification|security|one[ -]?time|auth(?:entication)?|2fa|login|sign-?in"
         r"|confirmation|sms|your|my|the|access)\s)(?:(?:pass)?code|pin|token)|\botp|\b2fa|\bpin)"
-        r"(?:\s(?:is|was|number|code)|\s?[:：=])*\s{0,2}(?P<secret>\d[\d -]{2,8}\d)(?![\d%])",
+        r"(?:\s(?:is|was|number|code)|\s?[:：=])*\s{0,2}(?P<secret>\d[\d -]{2,8}\d)(?![\d%]|\s?(?:lines|words|char|people|items|files|[kmg]b\b|ms\b|bytes))",
+    ),
+    _rule(
+        "one-time code", "code",
+        r"(?<!error )(?<!zip )(?<!postal )(?<!area )(?<!status )(?<!exit )(?<!source )\bcode\s[^\n.,]{1,24}?\sis\s"
+        r"(?P<secret>\d{6})(?!\d)",
     ),
     _rule(
         "one-time code", "code otp passcode",
@@ -243,7 +275,7 @@ RULES: tuple[Rule, ...] = (
     ),
     _rule(
         "password", "密码 密碼 口令",
-        _ZH_WORD + r"[^\n。！？!?，,]{0,8}?" + _ZH_SAYS + r"\s{0,3}(?P<secret>(?:[零〇一二三四五六七"
+        _ZH_WORD + r"(?:[^\n。！？!?，,]{0,8}?" + _ZH_SAYS + r")?\s{0,3}(?P<secret>(?:[零〇一二三四五六七"
         r"八九两幺]{4,12}|[一二三四五六七八九两\d]{1,2}\s?[个個]\s?[零一二三四五六七八九A-Za-z\d]{1,4}"
         r"|(?:我|她|他|老婆|老公|孩子|宝宝|女儿|儿子|妈妈?|爸爸?|你)?的?(?:名字)?(?:拼音|全拼|首字母)?[加+]?"
         r"(?:生日|手机号|手機號|学号|名字全拼|名字拼音)[^\s，。！？,!?]{0,8})"
