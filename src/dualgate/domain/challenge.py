@@ -6,10 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from dualgate.domain.conflict import corrects
 from dualgate.domain.draft import Draft
 from dualgate.domain.items import Candidate, MemoryItem, Proposal, folded
 from dualgate.domain.merging import new_item, settle, signal_of
-from dualgate.domain.override import Stand, challenged, counting, may_thaw, stand
+from dualgate.domain.override import (
+    Stand,
+    challenged,
+    counting,
+    has_lapsed,
+    may_thaw,
+    stand,
+)
 from dualgate.domain.plan import Challenge, Outcome, Pending, PendingState
 from dualgate.domain.status import Cause, Status
 from dualgate.domain.view import Likeness, Partner
@@ -33,8 +41,10 @@ def meet(
 ) -> Verdict:
     """Meet a challenge to a frozen item; `likeness` compares it with what is parked already."""
     firmness, reason = stand(proposal.candidate, draft.policy.override)
-    if firmness is Stand.OVERRIDE:
+    if firmness is Stand.OVERRIDE and corrects(proposal, frozen.item):
         return Verdict(outcome=None, reason=reason)
+    if firmness is Stand.OVERRIDE:
+        reason = "frozen_held"  # the item's own last word is newer than this correction
     draft.hear(signal_of(proposal, frozen.item.id, agrees=False))
     if firmness is Stand.IGNORE:
         return Verdict(
@@ -93,8 +103,14 @@ def thaw(draft: Draft, pending: Pending, proposal: Proposal) -> None:
         risen, Cause.REPLACED_ANOTHER, Status.CONFIRMED, {"sessions": len(said)},
         is_new=True, force=True,
     )  # fmt: skip
-    if entered is not None and draft.current(old).status is Status.CONFIRMED:
-        settle(draft, draft.contest(entered, draft.current(old))[0])
+    old = draft.current(old)
+    if entered is None or old.status is not Status.CONFIRMED:
+        return
+    entered, old = draft.contest(entered, old)
+    if entered.confirm_count > old.confirm_count:
+        settle(draft, entered)
+    # Else both stay, shown as a conflict: what was said before the challenge cannot undo the
+    # thaw, only a new word for the old value can [C1].
 
 
 def risen_from(draft: Draft, pending: Pending, proposal: Proposal) -> MemoryItem:
@@ -125,6 +141,9 @@ def _park(
         at=proposal.at,
         confidence=proposal.candidate.confidence,
     )
+    for pending in list(draft.pendings.values()):
+        if pending.item_id == item.id and has_lapsed(pending, draft.now, draft.policy.override):
+            draft.end_challenge(pending, PendingState.LAPSED)
     parked = [p for p in draft.pendings.values() if p.item_id == item.id]
     for pending in parked:
         if _says_the_same(proposal.candidate, pending, likeness.get(pending.id), draft):
@@ -144,7 +163,8 @@ def _park(
         challenges=(word,),
         opened_at=proposal.at,
         last_at=proposal.at,
-        counting_since=proposal.at,
+        # What an old log says against the item was said before its last word.
+        counting_since=max(proposal.at, item.last_seen_at),
     )
     draft.hold(opened)
     return opened

@@ -12,7 +12,7 @@ from dualgate.domain import challenge
 from dualgate.domain.draft import Draft
 from dualgate.domain.freezing import may_freeze
 from dualgate.domain.items import MemoryItem, Proposal
-from dualgate.domain.merging import raise_status, settle, supersede
+from dualgate.domain.merging import raise_status, settle, stand_by, supersede
 from dualgate.domain.plan import Actor, Pending, PendingState, Plan
 from dualgate.domain.policy import GatePolicy
 from dualgate.domain.signals import Signal, added_support
@@ -42,6 +42,7 @@ def like(
             last_seen_at=max(item.last_seen_at, now),
             liked_at=now,
         )
+        stand_by(draft, item, now)
     item = _vouched(draft, item)
     settle(draft, item)
     return draft.plan()
@@ -176,7 +177,7 @@ def accept(
     )
     risen = challenge.risen_from(draft, pending, proposal).with_(
         override_of=item.id, version=item.version + 1, confidence=1.0, calm_confidence=1.0,
-        last_seen_at=now,
+        support=1.0, last_seen_at=now,
     )  # fmt: skip
     supersede(draft, draft.current(item), risen.id, {"accepted": True})
     draft.hear(_own_signal(risen, now, pending.id, agrees=True))
@@ -196,6 +197,7 @@ def reject(
     current = draft.current(item)
     if current.status is Status.FROZEN:
         draft.put(current.with_(last_seen_at=max(current.last_seen_at, now)))
+        stand_by(draft, current, now)
     return draft.plan()
 
 

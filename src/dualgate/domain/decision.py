@@ -11,7 +11,7 @@ gate.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -34,6 +34,7 @@ from dualgate.domain.score import live_score
 from dualgate.domain.status import HOT, LIVE, Cause, Status
 from dualgate.domain.types import Scope
 from dualgate.domain.view import Partner, View
+from dualgate.domain.weathering import weathers
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ class Related:
 def decide(proposal: Proposal, view: View, policy: GatePolicy, now: datetime) -> Plan:
     """Return what happens to one candidate, with the numbers that decided it [W2]."""
     draft = Draft(view.snapshot, policy, now, Actor.CONVERSATION)
-    case = _Case(proposal, view, policy, draft)
+    case = _Case(proposal, _weathered(draft, view, proposal), policy, draft)
     for step in (
         _refuse_at_the_door,
         _keep_for_the_task,
@@ -132,6 +133,23 @@ class _Case:
             numbers={"confidence": self.candidate.confidence, **numbers},
         )
         return self.draft.plan(decision)
+
+
+def _weathered(draft: Draft, view: View, proposal: Proposal) -> View:
+    """Let go what went unused for too long before it is challenged, upkeep or not [F5].
+
+    Who comes back after months speaks before the upkeep runs; what he says must not be parked
+    against an item that is frozen by oversight.
+    """
+    policy = draft.policy
+    for partner in view.partners:
+        item = draft.current(partner.item)
+        if item.status is Status.FROZEN and weathers(item, draft.now, policy.weathering):
+            relation = relate(proposal.candidate, item, partner.likeness, policy.similarity)
+            if relation is Relation.EXCLUSIVE:
+                draft.weather(item)
+    now = tuple(replace(p, item=draft.current(p.item)) for p in view.partners)
+    return replace(view, partners=now)
 
 
 def _refuse_at_the_door(case: _Case) -> Plan | None:

@@ -123,6 +123,7 @@ class Draft:
             changes["frozen_at"] = self.now
         if before is Status.FROZEN:
             changes["thawed_at"] = self.now
+        if before is Status.FROZEN and after not in HOT:
             self._drop_challenges(item.id)
         if after in (Status.SUPERSEDED, Status.FORGOTTEN, Status.ARCHIVED):
             self._release(item)
@@ -196,10 +197,9 @@ class Draft:
             for frozen in list(self.frozen.values()):
                 if weathers(frozen, self.now, self.policy.weathering):
                     self.weather(frozen)
+            waiting = [item for item in waiting if item.id in self.hot]
         room = self.policy.freeze.capacity - len(self.frozen)
         for item in waiting[: max(0, room)]:
-            if item.id not in self.hot:
-                continue
             numbers = {
                 "confirm_count": item.confirm_count,
                 "calm_confidence": item.calm_confidence,
@@ -262,7 +262,10 @@ class Draft:
                 self.put(other.with_(contested_with=left))
 
     def _drop_challenges(self, item_id: str) -> None:
-        """An item that is no longer frozen cannot be challenged; [C2] applies from now on."""
+        """An item that is gone cannot be challenged.
+
+        One that only thawed can: a challenge ends in the ways that [F3] lists, and by no other.
+        """
         for pending in list(self.pendings.values()):
             if pending.item_id == item_id:
                 self.end_challenge(pending, PendingState.LAPSED)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from dualgate.domain.archiving import expiry_of, is_expired
@@ -112,7 +113,7 @@ def confirm(
     if candidate.evidence is not Evidence.EMOTIONAL:
         merged = merged.with_(calm_confidence=max(merged.calm_confidence, candidate.confidence))
     draft.hear(signal_of(proposal, item.id, agrees=True))
-    _old_value_confirmed(draft, item, proposal)
+    stand_by(draft, item, proposal.at)
     return settle(draft, raise_status(draft, draft.put(merged)))
 
 
@@ -152,6 +153,13 @@ def contradict(
     # An outburst that contradicts counts as little as an outburst that confirms.
     loss = weight(proposal.candidate.evidence, draft.policy.score.emotional_weight)
     return draft.put(item.with_(confirm_count=max(0.0, item.confirm_count - loss)))
+
+
+def stand_by(draft: Draft, item: MemoryItem, at: datetime) -> None:
+    """A word for the frozen value sets back every challenge to it [F3]."""
+    for pending in list(draft.pendings.values()):
+        if pending.item_id == item.id:
+            draft.hold(replace(pending, counting_since=max(pending.counting_since, at)))
 
 
 def supersede(
@@ -218,10 +226,3 @@ def _renewed(draft: Draft, item: MemoryItem, proposal: Proposal) -> Any:
     if item.expires_at is None or limit is None:
         return limit if item.expires_at is None else item.expires_at
     return max(limit, item.expires_at)
-
-
-def _old_value_confirmed(draft: Draft, item: MemoryItem, proposal: Proposal) -> None:
-    """A word for the frozen value sets back every challenge to it [F3]."""
-    for pending in list(draft.pendings.values()):
-        if pending.item_id == item.id:
-            draft.hold(replace(pending, counting_since=max(pending.counting_since, proposal.at)))
