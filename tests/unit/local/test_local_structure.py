@@ -81,6 +81,24 @@ def test_a_modifier_becomes_a_qualifier_and_not_the_value(content: str) -> None:
     assert found.qualifiers == ("concise",)
 
 
+@pytest.mark.parametrize(
+    ("content", "attribute", "owner"),
+    [
+        ("初稿的截止日期是6月8日", "deadline", ("初稿",)),
+        ("项目的截止日期是6月8日", "deadline", ()),
+        ("The deadline for the draft is June 8", "deadline", ("draft",)),
+        ("用户买手机的预算是五千", "budget", ("买手机",)),
+        ("这个项目的预算是五千", "budget", ()),
+    ],
+)
+def test_what_a_deadline_or_a_budget_is_of_keeps_two_apart(
+    content: str, attribute: str, owner: tuple[str, ...]
+) -> None:
+    found = STRUCTURER.complete(stated(content))
+
+    assert (found.attribute, found.qualifiers) == (attribute, owner)
+
+
 def test_what_the_extractor_gave_is_never_overridden() -> None:
     given = stated(
         "用户偏好简短的回复", attribute="style", value="长", qualifiers=("always",), polarity="-"

@@ -18,7 +18,7 @@ from functools import lru_cache
 from importlib.resources import files
 
 from dualgate.adapters.local.concepts import Hit, lexicon, simplified
-from dualgate.adapters.local.statements import Statement, read
+from dualgate.adapters.local.statements import Statement, known, read
 from dualgate.domain.items import Candidate, folded
 from dualgate.domain.types import Cardinality, ItemType, Polarity
 
@@ -124,28 +124,42 @@ class LexiconStructurer:
 
     def _structure(self, content: str) -> Structure | None:
         text = simplified(content.strip().rstrip("。.!！"))
-        statement = read(text)
+        statement = known(content)
         for slot in self._slots:
             if slot.unless is not None and slot.unless.search(text):
                 continue
-            value, near = _captured(slot, text) if slot.capture else _conceptual(slot, text, statement)
+            whose: tuple[str, ...] = ()
+            near = None
+            if slot.capture:
+                value, whose = _captured(slot, text)
+            else:
+                value, near = _conceptual(slot, text, statement)
             if value is None:
                 continue
             return Structure(
                 attribute=slot.attribute,
                 value=self.canonical(slot.attribute, value),
                 polarity=Polarity.NEGATIVE if statement.denies else Polarity.POSITIVE,
-                qualifiers=_qualifiers(statement, near, self.canonical(slot.attribute, value)),
+                qualifiers=whose
+                or _qualifiers(statement, near, self.canonical(slot.attribute, value)),
             )
         return None
 
 
-def _captured(slot: Slot, text: str) -> tuple[str | None, Hit | None]:
+# What a deadline or a budget belongs to when nothing narrower is said.
+_NO_OWNER = re.compile(
+    r"^(?:用户|我|我们|本|这个?|该|整个|总|新|目前|现在|的|项目|这次|此次|one|it|us|me|everything|project)*$", re.IGNORECASE
+)
+
+
+def _captured(slot: Slot, text: str) -> tuple[str | None, tuple[str, ...]]:
+    """Return the value of the first pattern that matches, and what it is said of."""
     for pattern in slot.capture:
         match = pattern.search(text)
         if match is not None and match["value"].strip():
-            return match["value"].strip(), None
-    return None, None
+            owner = folded(match.groupdict().get("of")).removeprefix("用户").removesuffix("项目")
+            return match["value"].strip(), () if _NO_OWNER.match(owner) else (owner,)
+    return None, ()
 
 
 def _conceptual(slot: Slot, text: str, statement: Statement) -> tuple[str | None, Hit | None]:
