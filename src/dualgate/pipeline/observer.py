@@ -24,6 +24,10 @@ class Observer(Protocol):
         """A job failed; dead says whether it was parked."""
         ...
 
+    def stumbled(self, error: str) -> None:
+        """The worker itself failed, not a job: the queue or upkeep. It goes on."""
+        ...
+
 
 class Silent:
     """Nobody listens."""
@@ -35,6 +39,9 @@ class Silent:
         """Ignore it."""
 
     def failed(self, job: Job, error: str, *, dead: bool) -> None:
+        """Ignore it."""
+
+    def stumbled(self, error: str) -> None:
         """Ignore it."""
 
 
@@ -58,3 +65,8 @@ class FanOut:
         """Tell all."""
         for observer in self._observers:
             observer.failed(job, error, dead=dead)
+
+    def stumbled(self, error: str) -> None:
+        """Tell all."""
+        for observer in self._observers:
+            observer.stumbled(error)

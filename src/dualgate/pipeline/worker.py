@@ -101,8 +101,11 @@ class Worker:
     async def _run(self) -> None:
         while not self._stopping:
             self._wake.clear()
-            if await self.run_once():
-                continue
+            try:
+                if await self.run_once():
+                    continue
+            except Exception as error:  # noqa: BLE001 - told; the queue is asked again after a while
+                self._observer.stumbled(_said(error))
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(self._policy.poll_seconds):
                     await self._wake.wait()
@@ -116,10 +119,14 @@ class Worker:
             except LeaseLostError:
                 return  # another worker has the user now, and runs the job
             except Exception as error:  # noqa: BLE001 - goes to the retry or the dead letters
-                await self._failed(lease, job, f"{type(error).__name__}: {error}")
+                with contextlib.suppress(LeaseLostError):  # then its new holder runs the job
+                    await self._failed(lease, job, _said(error))
                 return
         await self._queue.release(lease)
-        await self._after_user(lease.user_id)
+        try:
+            await self._after_user(lease.user_id)
+        except Exception as error:  # noqa: BLE001 - told; the jobs are done, upkeep comes again
+            self._observer.stumbled(f"upkeep of {lease.user_id}: {_said(error)}")
 
     async def _failed(self, lease: Lease, job: Job, error: str) -> None:
         """Retry with backoff, then park as dead with the real error; order is kept.
@@ -138,3 +145,7 @@ class Worker:
             )
             await self._queue.retry(lease, job, error, now + timedelta(seconds=wait))
         self._observer.failed(job, error, dead=dead)
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"

@@ -361,7 +361,7 @@ def test_every_number_of_a_decision_is_plain_json(mind):
             assert "answers" not in json.dumps(numbers), "no content among the numbers"
 
 
-def test_deciding_twice_from_the_same_view_gives_the_same_plan(mind):
+def test_deciding_twice_from_the_same_view_gives_the_same_plan():
     """Pure: nothing is remembered between two decisions."""
     view = View(
         snapshot=Snapshot(user_id="ann", hot={"item-1": an_item()}),
