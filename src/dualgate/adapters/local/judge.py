@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dualgate.adapters.local.features import NAMES, compare
-from dualgate.adapters.local.statements import Statement, read
-from dualgate.adapters.local.structure import CACHE_SIZE, LexiconStructurer, Structure
+from dualgate.adapters.local.statements import known
+from dualgate.adapters.local.structure import LexiconStructurer, Structure
 from dualgate.domain.items import Candidate, MemoryItem, folded
 from dualgate.domain.view import Likeness
 from dualgate.errors import InvalidInputError
@@ -34,7 +34,6 @@ class StatementJudge:
 
     def __init__(self, structurer: LexiconStructurer | None = None) -> None:
         self._structurer = structurer or LexiconStructurer()
-        self._read = lru_cache(maxsize=CACHE_SIZE)(read)
 
     def compare(
         self, candidate: Candidate, items: Sequence[MemoryItem], cosines: Sequence[float]
@@ -69,8 +68,8 @@ class StatementJudge:
         structures = given or [(None, None)] * len(pairs)
         rows = [
             compare(
-                self._statement(one),
-                self._statement(other),
+                known(one),
+                known(other),
                 slots=(self._slot(one, left), self._slot(other, right)),
                 cosine=float(cosine),
                 many=self._structurer.many_valued,
@@ -82,9 +81,6 @@ class StatementJudge:
         equal = np.asarray([folded(one) == folded(other) for one, other in pairs])
         same, conflicting = (_forest(name).probabilities(matrix) for name in ("same", "conflicting"))
         return np.where(equal, 1.0, same), np.where(equal, 0.0, conflicting)
-
-    def _statement(self, text: str) -> Statement:
-        return self._read(text)
 
     def _slot(self, text: str, given: Structure | None) -> Structure | None:
         if given is None:
