@@ -73,14 +73,22 @@ def relate(
     Structure decides where both sides have it; the fitted likeness decides elsewhere. Opposite
     polarity, another qualifier, subject or type never merge, whatever the likeness says.
     """
+    apart = apart_by_structure(candidate, item)
+    if apart is not None:
+        return apart
+    if candidate.attribute and item.attribute and candidate.value and item.value:
+        return _in_one_slot(candidate, item, likeness, policy)
+    return _by_likeness(candidate, item, likeness, policy)
+
+
+def apart_by_structure(candidate: Candidate, item: MemoryItem) -> Relation | None:
+    """Return how the two stand if their slots alone keep them apart, whatever their likeness."""
     if folded(candidate.subject) != folded(item.subject):
         return Relation.UNRELATED
     if candidate.attribute and item.attribute:
         if folded(candidate.attribute) != folded(item.attribute):
             return Relation.COMPATIBLE
-        if candidate.value and item.value:
-            return _in_one_slot(candidate, item, likeness, policy)
-    return _by_likeness(candidate, item, likeness, policy)
+    return None
 
 
 def _in_one_slot(

@@ -6,13 +6,13 @@ decisions and the end of the job, so that its effects happen exactly once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 import numpy as np
 
-from dualgate.domain.conflict import Relation, relate
+from dualgate.domain.conflict import Relation, apart_by_structure, relate
 from dualgate.domain.decision import decide
 from dualgate.domain.grounding import SEMANTIC_GATE, is_quoted, may_speak, shares_words
 from dualgate.domain.items import Candidate, MemoryItem, Message, Proposal, to_utc
@@ -239,7 +239,7 @@ async def view_for(
     if missing:
         found |= await tx.items(missing)
     items = list(found.values())
-    likenesses = on.judge.compare(candidate, items, [near.get(i.id, 0.0) for i in items])
+    likenesses = _likenesses(candidate, items, near, on.judge)
     related = [
         relate(candidate, item, likeness, limits)
         for item, likeness in zip(items, likenesses, strict=True)
@@ -262,6 +262,20 @@ async def view_for(
     )
     challenges = await _parked(candidate, vector, snapshot.pendings, on)
     return View(snapshot=snapshot, partners=partners, challenges=challenges)
+
+
+def _likenesses(
+    candidate: Candidate, items: Sequence[MemoryItem], near: Mapping[str, float], judge: Judge
+) -> list[Likeness]:
+    """Compare the candidate with the items; a pair whose slots differ is alike in nothing."""
+    cosines = {item.id: near.get(item.id, 0.0) for item in items}
+    open_ones = [item for item in items if apart_by_structure(candidate, item) is None]
+    judged = judge.compare(candidate, open_ones, [cosines[item.id] for item in open_ones])
+    known = {item.id: likeness for item, likeness in zip(open_ones, judged, strict=True)}
+    return [
+        known.get(item.id) or Likeness(same=0.0, conflicting=0.0, cosine=cosines[item.id])
+        for item in items
+    ]
 
 
 async def _parked(
