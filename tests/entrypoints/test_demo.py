@@ -101,10 +101,10 @@ def test_from_now_on_replaces_the_frozen_style_and_keeps_the_old_version(story):
 
 
 def test_a_hurry_is_a_note_for_the_task(story):
-    outcomes = [d.outcome for d in decided_in(story, HURRY)]
+    outcomes = {d.outcome for d in decided_in(story, HURRY)}
 
-    assert outcomes.count(Outcome.WORKING_MEMORY) + outcomes.count(Outcome.IGNORED) >= 2
-    assert not STORED & set(outcomes)
+    assert outcomes & {Outcome.WORKING_MEMORY, Outcome.IGNORED}
+    assert not STORED & outcomes
 
 
 def test_a_passing_mood_is_not_stored(story):
@@ -138,10 +138,11 @@ def test_the_database_follows_the_move_to_postgresql(story):
 
 
 def test_what_the_sister_eats_is_not_what_the_user_eats(story):
-    diets = [i for i in story.items if "vegan" in i.content or "吃素" in i.content]
+    said = [*story.items, *(d.candidate for d in story.decisions)]
+    diets = [each for each in said if "vegan" in each.content or "吃素" in each.content]
 
     assert diets
-    assert "user" not in {item.subject for item in diets}
+    assert "user" not in {each.subject for each in diets}
 
 
 def test_nothing_of_a_pasted_instruction_is_stored(story):

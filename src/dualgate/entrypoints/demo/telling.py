@@ -116,7 +116,11 @@ def _sessions(signals: Iterable[Signal]) -> int:
 def _left(story: Story, say: Words) -> Chapter:
     groups = []
     for outcome in _LEFT:
-        ended = [d for d in story.decisions if d.outcome is outcome]
+        # The near misses first: they show where the line runs.
+        ended = sorted(
+            (d for d in story.decisions if d.outcome is outcome),
+            key=lambda d: -d.candidate.confidence if outcome is Outcome.REFUSED else 0.0,
+        )
         if ended:
             groups.append(Group(say(outcome.value), _limited(
                 [Row(_quote(d), _why_left(d, story, say)) for d in ended], say)))  # fmt: skip
@@ -155,8 +159,11 @@ def _why_left(decision: Decision, story: Story, say: Words) -> str:
         parts["item"] = short(item.content)
     if "scope" in parts:
         parts["scope"] = say(str(parts["scope"]))
-    if say.knows(decision.reason):
-        return say(decision.reason, **parts)
+    reason = decision.reason
+    if reason == "frozen_held" and decision.candidate.correction:
+        reason = "frozen_unsure"
+    if say.knows(reason):
+        return say(reason, **parts)
     return f"{decision.reason} ({parts})"
 
 

@@ -51,6 +51,8 @@ ENGLISH: Mapping[str, str] = MappingProxyType({
                              "to be heard against “{item}”",
     "frozen_held": "serious ({confidence}), but no correction; conversation {sessions} of the "
                    "{thaw_sessions} it takes to shake “{item}”",
+    "frozen_unsure": "a correction, but confidence {confidence} < {override_at}: "
+                     "parked beside “{item}”",
     "outdated": "older than what is known",
     "expired": "over already",
     "not_the_users_words": "not the user's own words",
@@ -64,8 +66,8 @@ ENGLISH: Mapping[str, str] = MappingProxyType({
     "tokens": "tokens: frozen core {core} of {core_limit} · lately {active} of {active_limit} · "
               "on this opening {recalled} of {recalled_limit} · in all {total} of {total_limit}",
     "life": "4 · The whole life of one memory",
-    "life_note": "{versions} versions, {signals} signals, {moves} moves; "
-                 "every memory has this record.",
+    "life_note": "Versions: {versions}, signals: {signals}, moves: {moves}. "
+                 "Every memory has this record.",
     "version": "version {n}: “{content}” ({status})",
     "agrees": "+ “{quote}” (confidence {confidence}{mood})",
     "disagrees": "− “{quote}” (against it, confidence {confidence}{mood})",
@@ -135,6 +137,7 @@ CHINESE: Mapping[str, str] = MappingProxyType({
     "frozen_low_confidence": "置信度 {confidence}，撼动“{item}”需要 {hold_at}",
     "frozen_held": "认真（{confidence}），但不是明确的纠正；"
                    "撼动“{item}”要 {thaw_sessions} 次对话，这是第 {sessions} 次",
+    "frozen_unsure": "是纠正，但置信度 {confidence} < {override_at}：挂在“{item}”旁",
     "outdated": "比已知的还旧",
     "expired": "已经过期",
     "not_the_users_words": "不是用户自己的话",
