@@ -7,11 +7,14 @@ of the memory (or of its extractor), not of the demo.
 from __future__ import annotations
 
 import asyncio
+import io
 import json
+import re
 import string
 
 import pytest
 from click.testing import CliRunner
+from rich.cells import cell_len
 
 from dualgate.domain.plan import Outcome
 from dualgate.domain.status import LIVE, Cause, Status
@@ -195,6 +198,24 @@ def test_the_page_names_every_memory_and_its_reason_within_three_screens(story, 
     assert story.block.text.splitlines()[-1] in page
     assert story.conversation.secret not in page
     assert page.count("\n") <= 150  # a reason a line; side by side on a terminal
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_on_a_terminal_of_100_columns_no_line_is_longer(story, monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stdout", terminal)
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    show_story(Page(), story)
+    lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", terminal.getvalue()).splitlines()
+
+    assert [line for line in lines if cell_len(line.rstrip()) > 100] == []
+    assert 60 <= len(lines) <= 130
+    assert terminal.getvalue().count("\x1b[") > 10
 
 
 def test_every_reason_a_story_meets_has_its_words(story):

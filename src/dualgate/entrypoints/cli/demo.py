@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
-from rich.cells import cell_len
 from rich.padding import Padding
 from rich.panel import Panel
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 
 WIDTH = 100
 _BOTH = "both"
-_DATE_CELLS = 20
 
 
 @click.command()
@@ -64,6 +62,8 @@ def demo(context: click.Context, /, **options: Any) -> None:
             stories[lang] = _played(told, file)
             if not frame.json:
                 show_story(Page(), stories[lang])
+    if frame.db is None and not frame.json:
+        Page().line(Words(spoken[-1])("keep_it"), "dim")
     if frame.json:
         frame.show({lang: _document(story) for lang, story in stories.items()}, lambda _: None)
 
@@ -171,10 +171,8 @@ def _show_group(page: Page, group: Group) -> None:
                 page.line(f"      {row.why}")
         return
     paired = any(row.why for row in group.rows)
-    longest = max((cell_len(row.what) for row in group.rows), default=0)
     grid = Table.grid(padding=(0, 2), expand=True)
-    # A date needs little room; a sentence shares the line with its reason.
-    grid.add_column(ratio=None if paired and longest <= _DATE_CELLS else 1, overflow="fold")
+    grid.add_column(ratio=None if group.dated else 1, overflow="fold")
     if paired:
         grid.add_column(ratio=1, overflow="fold")
     for row in group.rows:

@@ -43,7 +43,9 @@ def life(story: Story, say: Words) -> Chapter:
     ]
     events.sort(key=lambda event: event[:2])  # stable: the log's own order breaks ties
     rows = tuple(row for _, _, row in events)
-    return Chapter(title=say("life"), note=note, groups=(Group("", versions), Group("", rows)))
+    return Chapter(
+        title=say("life"), note=note, groups=(Group("", versions), Group("", rows, dated=True))
+    )
 
 
 def _heard(signal: Signal, numbers: dict[str, int], say: Words) -> Row:

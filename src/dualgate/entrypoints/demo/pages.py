@@ -15,10 +15,11 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Rows of one kind."""
+    """Rows of one kind; dated ones begin with a date, which needs little room."""
 
     heading: str
     rows: tuple[Row, ...]
+    dated: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

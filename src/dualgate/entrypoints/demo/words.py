@@ -95,6 +95,8 @@ ENGLISH: Mapping[str, str] = MappingProxyType({
     "task": "this task",
     "moment": "this moment",
     "playing": "playing {date}",
+    "keep_it": "This memory was a temporary file. To keep it: "
+               "dualgate demo --db sqlite:///demo.db",
 })  # fmt: skip
 
 CHINESE: Mapping[str, str] = MappingProxyType({
@@ -178,6 +180,7 @@ CHINESE: Mapping[str, str] = MappingProxyType({
     "task": "这件事",
     "moment": "此刻",
     "playing": "正在播放 {date}",
+    "keep_it": "这份记忆是临时文件。想留下来看看：dualgate demo --db sqlite:///demo.db",
 })  # fmt: skip
 
 
