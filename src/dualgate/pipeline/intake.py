@@ -16,7 +16,7 @@ from dualgate.pipeline.ports import Redactor
 from dualgate.pipeline.render import strip_injected
 
 # What the user fences off is not stored; hosts know this mark from other memory layers.
-_PRIVATE = re.compile(r"<private>.*?(?:</private>|\Z)", re.DOTALL | re.IGNORECASE)
+_FENCE = re.compile(r"<(/?)private\b[^<>]*>", re.IGNORECASE)
 # Far beyond any conversation turn; what is longer is cut into several turns, none is dropped.
 TURN_LIMIT = 1_000_000
 
@@ -57,19 +57,23 @@ def cleaned(
 ) -> list[Message]:
     """Return the messages as they may be queued: redacted, without our own text, each with an id.
 
-    A message without an id gets one from its session, time, place and words, so that the same
-    payload sent twice is stored once.
+    A message without an id gets one from its session, time and words, so that the same timed
+    payload sent twice is stored once. An id that comes twice in one payload is one message.
     """
     kept = []
+    names: set[str] = set()
     for index, message in enumerate(messages):
-        text = _PRIVATE.sub("", strip_injected(message.content))
+        text = without_private(strip_injected(message.content))
         text = redactor.redact(text).strip()
         if not text:
             continue
         at = message.at or now
         if at > now:
             at = now.astimezone(at.tzinfo)  # a clock that runs ahead cannot age the future
-        name = message.id or _derived_id(session_id, message, index)
+        name = message.id or _derived_id(session_id, message, f"{now.isoformat()}#{index}")
+        if name in names:
+            continue
+        names.add(name)
         for part, piece in enumerate(_pieces(text)):
             kept.append(
                 replace(message, content=piece, at=at, id=name if part == 0 else f"{name}#{part}")
@@ -77,13 +81,33 @@ def cleaned(
     return kept
 
 
+def without_private(text: str) -> str:
+    """Return text without what its writer fenced off; a fence never closed hides the rest.
+
+    >>> without_private("a <private>b <private>c</private> d</private> e")
+    'a  e'
+    """
+    kept, depth, start = [], 0, 0
+    for fence in _FENCE.finditer(text):
+        if not fence[1]:
+            if depth == 0:
+                kept.append(text[start : fence.start()])
+            depth += 1
+        elif depth:
+            depth -= 1
+            start = fence.end()
+    return "".join([*kept, text[start:]]) if depth == 0 else "".join(kept)
+
+
 def redacted(candidate: Candidate, redactor: Redactor) -> Candidate:
     """Return the candidate without secrets, whoever proposed it [P1]."""
     changes: dict[str, Any] = {
         name: redactor.redact(text)
-        for name in ("content", "value", "quote")
+        for name in ("content", "subject", "attribute", "value", "quote")
         if (text := getattr(candidate, name)) is not None
     }
+    for name in ("qualifiers", "entities", "tags"):
+        changes[name] = tuple(redactor.redact(word) for word in getattr(candidate, name))
     return replace(candidate, **changes)
 
 
@@ -144,9 +168,10 @@ def _as_message(index: int, given: object) -> Message:
     return Message(given["role"], given["content"], at, given.get("id"))
 
 
-def _derived_id(session_id: str, message: Message, index: int) -> str:
-    # Without a time the place in the payload tells equal turns apart.
-    place = message.at.isoformat() if message.at else str(index)
+def _derived_id(session_id: str, message: Message, otherwise: str) -> str:
+    # Without a time, the moment and the place in the payload tell equal turns apart: what is said
+    # again later is another turn, and dropping it would lose an accepted one [W1].
+    place = message.at.isoformat() if message.at else otherwise
     parts = f"{session_id}\x1f{message.role}\x1f{place}\x1f{message.content}"
     return "sha:" + hashlib.sha256(parts.encode("utf-8", "replace")).hexdigest()[:32]
 

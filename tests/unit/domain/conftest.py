@@ -1,4 +1,4 @@
-"""A whole memory without any I/O: what the gates decide is applied, and seen by the next decision."""
+"""A whole memory without any I/O: what one decision changes, the next one sees."""
 
 from __future__ import annotations
 
