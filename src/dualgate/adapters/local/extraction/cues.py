@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from types import MappingProxyType
+
+from dualgate.adapters.local.extraction.shapes import SHAPES
 
 _KIN_ZH = (
     "爸|妈|父亲|母亲|爷爷|奶奶|外婆|外公|姥姥|姥爷|哥|姐|弟|妹|老公|老婆|丈夫|妻子|太太|先生|媳妇|男友|女友|男朋友|女朋友|对象"
@@ -50,7 +53,7 @@ _PATTERNS: Mapping[str, str] = {
     "if": r"如果|假如|假设|要是|万一|倘若|设想|比方|打个比方|\b(?:if|suppose|supposing|imagine|pretend|hypothetically|what if|say i|let's say|were to|in a world)\b",
     "wish": r"希望|想要|要是能|真想|好想|梦想|恨不得|但愿|向往|迟早|说不定|也许|可能会|考虑|在想|打算|琢磨|纠结|犹豫|\b(?:wish|hope|someday|some day|one day|maybe|might|perhaps|considering|thinking (?:of|about)|dream|would love|if only|wondering|tempted)\b",
     "joke": r"哈哈|笑死|hhh|233|狗头|🐶|😂|🤣|🙃|段子|开玩笑|才怪|呵呵|绝了|保证单身|\b(?:lol|lmao|haha\w*|jk|kidding|joking|rofl|yeah right|sure,|oh great|oh joy|thrilled|delighted|wow)\b|😂|🤣|🙃|😅",
-    "anger": r"烦死|气死|受够|受不了|忍不了|崩溃|疯了|恶心|滚|妈的|靠|卧槽|tmd|无语|吐了|老子|够了|真的是|[！!]{2,}|\b(?:sick of|fed up|done with|hate|ugh|argh|omg|wtf|damn|hell|fuck\w*|furious|enough|swear|begging|pissed|screw)\b|[!]{2,}|\b[A-Z]{4,}\b",
+    "anger": r"烦死|气死|受够|受不了|忍不了|崩溃|疯了|恶心|滚|妈的|靠|卧槽|tmd|无语|吐了|老子|够了|真的是|[！!]{2,}|\b(?:sick of|fed up|done with|hate|ugh|argh|omg|wtf|damn|hell|fuck\w*|furious|enough|swear|begging|pissed|screw)\b|[!]{2,}|(?-i:\b[A-Z]{4,}\b(?![a-z\d]))",
     "mood": r"累|困|难过|开心|高兴|郁闷|心情|烦|emo|丧|焦虑|失眠|睡不着|无聊|\b(?:tired|sad|happy|bored|exhausted|moody|blah|stressed|anxious|excited|hungry|sleepy|meh)\b",
     "thanks": r"谢|感谢|辛苦|好的|好嘞|收到|明白|懂了|可以|行|嗯|哦|不错|牛|赞|完美|\b(?:thanks?|thx|ty|cheers|ok|okay|great|perfect|cool|nice|got it|yes|yep|yeah|sure|awesome|brilliant|good)\b",
     "greet": r"你好|您好|在吗|早上好|早安|晚安|晚上好|拜拜|再见|嗨|哈喽|\b(?:hi|hello|hey|good (?:morning|night|evening)|bye|goodnight|happy (?:friday|monday|new year))\b",
@@ -68,7 +71,7 @@ _PATTERNS: Mapping[str, str] = {
     "budget": r"预算|块|元|万|千|\b(?:budget|price|spend|cost)\b|[$£€¥]\s?\d",
     "food": r"吃|喝|菜|饭|辣|素|肉|咖啡|茶|酒|奶|餐|\b(?:eat|drink|food|vegan|vegetarian|meat|coffee|tea|spicy|dairy|gluten|pork|beef|fish|nuts?|wine|beer|cook\w*|meal|recipe)\b",
     "answer": r"回答|回复|答案|代码|格式|语气|风格|注释|例子|示例|长度|简短|简洁|详细|直接|结论|列表|表格|表情|emoji|markdown|中文|英文|术语|废话|客套|\b(?:answers?|repl(?:y|ies)|respons\w+|code|format|tone|style|comments?|examples?|short|concise|brief|detail\w*|bullet\w*|tables?|emojis?|markdown|jargon|metric|english|summary|explanations?|steps)\b",
-    "tool": r"[A-Za-z][\w.+#-]*\d|[A-Z][a-z]+[A-Z]\w*|\b(?:python|java|rust|go|react|vue|docker|k8s|postgres\w*|mysql|redis|linux|mac|windows|vim|vscode|git\w*|node|typescript|fastapi|django|rails|kubernetes|aws)\b",
+    "tool": r"[A-Za-z][\w.+#-]*\d|(?-i:[A-Z][a-z]+[A-Z]\w*)|\b(?:python|java|rust|go|react|vue|docker|k8s|postgres\w*|mysql|redis|linux|mac|windows|vim|vscode|git\w*|node|typescript|fastapi|django|rails|kubernetes|aws)\b",
     "project": r"项目|系统|产品|在做|在搞|在写|开发|毕设|论文|课题|小程序|app|网站|平台|装修|创业|书稿|专栏|小说|\b(?:project|building|working on|writing a|developing|launching|novel|thesis|app|startup|side project|product|website|paper|renovat\w+|prototype|game|codebase|repo|stack)\b",
     "number": r"\d|[一二三四五六七八九十百千万两]+(?:个|只|次|岁|年|天|块|元|万|公斤|斤|人|口|分钟|小时|条|点|号)",
     "age": r"\d+ ?岁|[一二三四五六七八九十]+岁|今年.{1,4}了|属[鼠牛虎兔龙蛇马羊猴鸡狗猪]|\b(?:\d+ ?(?:years? old|yo|y/o)|turn(?:ed|ing)? \d+|aged? \d+|born in)\b",
@@ -88,17 +91,21 @@ _PATTERNS: Mapping[str, str] = {
     "list": r"、|/|\+|\band\b|和|跟",
 }
 CUES: Mapping[str, re.Pattern[str]] = MappingProxyType(
-    {name: re.compile(pattern, re.IGNORECASE | re.MULTILINE) for name, pattern in _PATTERNS.items()}
+    {
+        name: re.compile(pattern, re.IGNORECASE | re.MULTILINE)
+        for name, pattern in (*_PATTERNS.items(), *SHAPES.items())
+    }
 )
 SECRET = CUES["secret"]
 _WINDOW = 400
 
 
+@lru_cache(maxsize=4_096)
 def cues_in(text: str) -> tuple[str, ...]:
     """Name the cues in a clause.
 
     >>> "from_now" in cues_in("以后都用中文") and "not" in cues_in("I never eat fish")
     True
     """
-    text = text[:_WINDOW]
+    text = text[:_WINDOW].replace("’", "'")
     return tuple(name for name, pattern in CUES.items() if pattern.search(text))

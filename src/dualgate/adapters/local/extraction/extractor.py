@@ -36,6 +36,9 @@ BASE_IMPORTANCE = {
     ItemType.EVENT: 0.7,
     ItemType.FACT: 0.7,
 }
+# A longer turn says more than yes; its clauses speak for themselves.
+ASSENT_CLAUSES = 5
+AGREED_CONFIDENCE = 0.82
 EVIDENCE_WEIGHT = {Evidence.EXPLICIT: 1.0, Evidence.IMPLIED: 0.85, Evidence.EMOTIONAL: 0.8}
 
 
@@ -63,21 +66,25 @@ class LocalExtractor:
             return []
         model = load()
         reading, chosen = await self._prepared(turn, model)
+        agreed = self._agreed(turn, reading)
         if not chosen:
-            return []
+            return agreed
         vectors = await self._embedder.embed(judging.texts_to_embed(reading, chosen))
         lines = judging.states(reading, chosen, vectors, model)
         found = judging.statements(reading, lines, model)
         found = [each for each in found if not SECRET.search(each.text)]
+        if agreed:
+            # The words of assent are used up by what they agree to.
+            found = [each for each in found if each.end > reading.clauses[0].end]
         if not found:
-            return []
+            return agreed
         described = judging.describe(reading, found, await self._vectors_of(found), model)
         promise = judging.turn_promise(reading, vectors, model)
         made = []
         for each, kinds in zip(found, described, strict=True):
             sure = model.confidence(judging.grounds(each, kinds, promise, reading))
             made.append(self._candidate(turn, reading, each, kinds, sure))
-        return _distinct(made)
+        return _distinct([*agreed, *made])
 
     async def _prepared(self, turn: Turn, model: Model) -> tuple[Reading, list[int]]:
         def prepare() -> tuple[Reading, list[int]]:
@@ -98,6 +105,18 @@ class LocalExtractor:
         if said is None:
             return []
         return [self._commitment(turn, said, lang, said, 0.8)]
+
+    def _agreed(self, turn: Turn, reading: Reading) -> list[Candidate]:
+        """Return the commitment that a short assent turns the assistant's offer into [W3]."""
+        reply_to = reading.setting.reply_to
+        if not reply_to or not reading.clauses or len(reading.clauses) > ASSENT_CLAUSES:
+            return []
+        lang = language(reply_to)
+        said = promises.accepted(turn.message.content, reply_to, lang)
+        if said is None:
+            return []
+        quote = reading.text[: reading.clauses[0].end]
+        return [self._commitment(turn, said, lang, quote, AGREED_CONFIDENCE)]
 
     def _commitment(
         self, turn: Turn, said: str, lang: str, quote: str, confidence: float
@@ -151,11 +170,16 @@ class LocalExtractor:
         """Fix the day it speaks of, and word it so that it reads right on any other day [W4]."""
         days = [each for each in self._dates(text, at) if _is_day(each)]
         when = days[0].when if days and made.item_type in DATED else None
-        made = replace(made, event_at=when, content=absolute(made.content, at)[:CONTENT_LIMIT])
+        # A rule about Fridays is about every Friday; only what happens once gets its date.
+        content = absolute(made.content, at) if made.item_type in ONCE else made.content
+        made = replace(made, event_at=when, content=content[:CONTENT_LIMIT])
         return made if self._structurer is None else self._structurer.complete(made)
 
 
 DATED = frozenset(ItemType) - {ItemType.PREFERENCE, ItemType.RULE, ItemType.IDENTITY}
+
+
+ONCE = frozenset({ItemType.EVENT, ItemType.COMMITMENT})
 
 
 def _is_day(mention: DateMention) -> bool:

@@ -18,10 +18,14 @@ from numpy.typing import NDArray
 from dualgate.adapters.local.extraction.clauses import Clause
 from dualgate.adapters.local.extraction.cues import cues_in
 
-BUCKETS = 1 << 17
+WORDS = 1 << 17
+BUCKETS = 2 * WORDS
 _MARK = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _WORDS = re.compile(r"[a-z][a-z'’+#.-]*|\d+(?:[.,:/]\d+)*|[\u3400-\u9fff]+|[^\w\s]")
 _LONG = 400
+
+# What colours a whole turn, wherever in it the words stand.
+FRAMES = ("if", "play", "ask_mark", "joke", "sarcasm", "heard", "this_time", "from_now", "anger")
 
 Ids = NDArray[np.int32]
 
@@ -58,7 +62,11 @@ def _grams(text: str, longest: int) -> set[str]:
 
 
 def _ids(names: set[str]) -> Ids:
-    hashed = {zlib.crc32(name.encode("utf-8", "replace")) % BUCKETS for name in names}
+    """Hash names to buckets: the words of the text itself below WORDS, all else above it."""
+    hashed = {
+        zlib.crc32(name.encode("utf-8", "replace")) % WORDS + (0 if name.startswith("g:") else WORDS)
+        for name in names
+    }
     return np.fromiter(sorted(hashed), dtype=np.int32, count=len(hashed))
 
 
@@ -85,7 +93,7 @@ def clause_ids(clauses: Sequence[Clause], setting: Setting) -> list[Ids]:
         names |= {f"c:{cue}" for cue in cues[index]}
         own = cues[index]
         names |= {f"cc:{a}:{b}" for i, a in enumerate(own) for b in own[i + 1 :]}
-        names |= {f"ct:{a}:{b}" for a in own for b in ("if", "play", "ask_mark", "joke", "heard", "this_time", "from_now", "anger") if b in turn}
+        names |= {f"ct:{a}:{b}" for a in own for b in FRAMES if b in turn}
         names |= _neighbour("p", clauses, cues, index - 1)
         names |= _neighbour("n", clauses, cues, index + 1)
         names |= {f"before:{clause.before}", f"mark:{clause.mark}", f"at:{min(index, 4)}"}

@@ -20,7 +20,7 @@ from dualgate.domain.types import ItemType, Scope
 
 # A clause under this is not even proposed; calibration decides what reaches 0.6 [M 5.1].
 PROPOSE_AT = 0.30
-JOIN_AT = 0.5
+JOIN_AT = 0.6
 # A turn with more clauses than this is first thinned by the cheap head, without embeddings.
 EMBED_LIMIT = 48
 STATES = ("none", "lasting", "task", "moment")

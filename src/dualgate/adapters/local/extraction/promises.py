@@ -17,9 +17,25 @@ _PROMISE = re.compile(
     re.IGNORECASE,
 )
 _LATER = re.compile(
-    r"下次|明天|今晚|稍后|回头|之后|到时|以后|每[天周月]|周[一二三四五六日]|月|号|提醒|整理|准备|发给|前|完|后天|早上|晚上|下午"
-    r"|\b(?:next|tomorrow|tonight|later|by|every|each|when|once|after|before|on|remind|prepare|send|draft|from now on|monday|tuesday"
-    r"|wednesday|thursday|friday|saturday|sunday|weekend|morning|evening|check|look|write|put together|follow up|always|never)\b",
+    r"下次|下周|下个|明[天早晚]|今晚|稍后|回头|之后|到时|以后|每[天周月次季]|周[一二三四五六日末天]|星期|月|[0-9一二三四五六七八九十][号日点]|定期|提醒|届时|后天|晚上|下午|周末|下一|接下来|再给|再发"
+    r"|\b(?:next|tomorrow|tonight|later|by|every|each|once|after|before|from now on|monday|tuesday|wednesday|thursday|friday|saturday"
+    r"|sunday|weekend|weekly|daily|monthly|quarter\w*|morning|evening|remind\w*|follow up|again|the moment|as soon as|over the|ready)\b",
+    re.IGNORECASE,
+)
+ASSENT_LIMIT = 60
+# "Want me to do that?" only points at what the sentence before it says.
+_POINTING = re.compile(
+    r"(?:want me to|shall i|should i|would you like me to)(?: do (?:that|it|so|this))?\s*\?|^.{0,4}(?:可以吗|好吗|行吗|要吗|怎么样)[？?]?$",
+    re.IGNORECASE,
+)
+_ASSENT = re.compile(
+    r"^\W*(?:嗯+|好+[的啊呀嘞吧]?|行+[啊吧]?|可以|要的?|成[啊吧]?|中|没问题|麻烦|辛苦|拜托|太好了|那就|就这么|说好|说定|一言为定|同意|谢)[\W]*|等你|记得|别忘|提醒我|靠你了|我来找你要"
+    r"|^\W*(?:yes|yep|yeah|yup|ok(?:ay)?|sure|deal|please do|sounds? good|great|perfect|cool|brilliant|good|agreed|works for me|thanks|cheers|go for it|do (?:that|it))\b"
+    r"|\b(?:don't forget|hold you to|please do|do that|looking forward)\b",
+    re.IGNORECASE,
+)
+_DECLINE = re.compile(
+    r"不用|不必|算了|先不|别(?!忘)|不要|不了|不行|再说|为什么|怎么|[？?]|\b(?:no need|don't (?!forget)|no thanks|not now|never mind|nah|actually no|why|how|what)\b|\?",
     re.IGNORECASE,
 )
 _FIRM = re.compile(
@@ -43,9 +59,28 @@ def promise_in(text: str, lang: str) -> str | None:
 
 
 def offer_in(text: str, lang: str) -> str | None:
-    """Return the sentence the user may agree to: a promise or an offer, the last one made."""
+    """Return the sentence the user may agree to: the last promise or offer that says what."""
     found = [each for each in _sentences(text, lang) if _PROMISE.search(each)]
-    return found[-1] if found else None
+    telling = [each for each in found if not _POINTING.search(each)]
+    return (telling or found or [None])[-1]
+
+
+def accepted(text: str, reply_to: str, lang: str) -> str | None:
+    """Return the offer for later that this short turn agrees to; None if it is not an assent.
+
+    >>> accepted("行，等你的清单", "我下周把清单整理给您。", "zh")
+    '我下周把清单整理给您。'
+    >>> accepted("ok", "You may like birdwatching.", "en") is None
+    True
+    """
+    first = text.strip()[:ASSENT_LIMIT]
+    if not _ASSENT.search(first) or _DECLINE.search(first):
+        return None
+    offered = [each for each in _sentences(reply_to, lang) if _PROMISE.search(each)]
+    # What is offered for right now is done in the next turn, and nothing to remember.
+    if not any(_LATER.search(each) for each in offered):
+        return None
+    return offer_in(reply_to, lang)
 
 
 def _sentences(text: str, lang: str) -> list[str]:

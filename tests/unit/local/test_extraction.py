@@ -1,0 +1,216 @@
+"""Facts about what the local extractor makes of a turn, in both languages [W3, W4, P1]."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from datetime import datetime
+
+import pytest
+
+from dualgate.adapters.local.embedder import UseEmbedder
+from dualgate.adapters.local.extraction import LocalExtractor
+from dualgate.domain.items import Candidate, Message
+from dualgate.domain.types import Evidence, Polarity, Role, Scope
+from dualgate.pipeline.ports import Turn
+
+AT = datetime.fromisoformat("2026-03-02T09:00:00+08:00")  # a Monday
+FLOOR = 0.6  # under it a candidate is refused [M 5.1]
+
+
+@pytest.fixture(scope="module")
+def extractor() -> LocalExtractor:
+    return LocalExtractor(UseEmbedder())
+
+
+async def read(
+    extractor: LocalExtractor, text: str, *, reply_to: str = "", role: Role = Role.USER
+) -> list[Candidate]:
+    history = (Message(Role.ASSISTANT, reply_to),) if reply_to else ()
+    turn = Turn(
+        user_id="u", session_id="s", message=Message(role, text, AT, "m1"), at=AT, history=history
+    )
+    return await extractor.extract(turn)
+
+
+def kept(found: Sequence[Candidate]) -> list[Candidate]:
+    return [each for each in found if each.scope is Scope.LASTING and each.confidence >= FLOOR]
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("我对核桃过敏", "核桃"),
+        ("我是一名水电工", "水电工"),
+        ("以后回答都用中文", "中文"),
+        ("我叫林夏，以后就这么叫我", "林夏"),
+        ("I'm allergic to walnuts", "walnuts"),
+        ("I work as a welder in Gdansk", "welder"),
+        ("from now on answer in French please", "French"),
+        ("my name is Ravi", "Ravi"),
+    ],
+)
+async def test_a_plain_statement_of_the_user_is_kept(
+    extractor: LocalExtractor, text: str, word: str
+) -> None:
+    found = kept(await read(extractor, text))
+
+    assert len(found) >= 1
+    assert any(word in each.content for each in found)
+    assert all(each.quote and each.quote in text for each in found)
+    assert all(each.message_id == "m1" for each in found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "今天天气怎么样？",
+        "帮我写个请假条",
+        "谢谢，辛苦了",
+        "早上好",
+        "好困啊",
+        "如果我是水电工，你会怎么建议？",
+        "翻译成英文：我对核桃过敏，住在威海",
+        "你知道我是做什么的吗？",
+        "what's the weather like today?",
+        "write me a cover letter",
+        "thanks a lot!",
+        "good morning",
+        "so tired right now",
+        "if I were a plumber, what would you suggest?",
+        "translate to German: I am allergic to walnuts and live in Oslo",
+        "do you remember what I do for a living?",
+    ],
+)
+async def test_what_states_nothing_about_the_user_is_not_kept(
+    extractor: LocalExtractor, text: str
+) -> None:
+    assert kept(await read(extractor, text)) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["这次的邮件写得正式一点", "keep this one under 100 words", "just a hint for this puzzle"]
+)
+async def test_an_order_for_this_task_is_not_kept(extractor: LocalExtractor, text: str) -> None:
+    assert kept(await read(extractor, text)) == []
+
+
+@pytest.mark.parametrize("text", ["我不吃香菜", "I don't eat cilantro"])
+async def test_a_negation_stays_in_the_content(extractor: LocalExtractor, text: str) -> None:
+    found = kept(await read(extractor, text))
+
+    assert len(found) == 1
+    assert found[0].polarity is Polarity.NEGATIVE
+    assert "不吃" in found[0].content or "doesn't eat" in found[0].content
+
+
+async def test_two_facts_in_one_turn_are_two_candidates(extractor: LocalExtractor) -> None:
+    chinese = kept(await read(extractor, "我是会计。我对芒果过敏。"))
+    english = kept(await read(extractor, "I'm an accountant. I'm allergic to mangoes."))
+
+    assert len(chinese) == 2
+    assert len(english) == 2
+
+
+async def test_the_assistants_promise_belongs_to_the_assistant(extractor: LocalExtractor) -> None:
+    found = await read(extractor, "我明天把清单发给您。", role=Role.ASSISTANT)
+
+    assert [each.subject for each in found] == ["assistant"]
+    assert found[0].event_at == datetime.fromisoformat("2026-03-03T00:00:00+08:00")
+
+
+async def test_other_words_of_the_assistant_are_nobodys_facts(extractor: LocalExtractor) -> None:
+    said = ("您住在杭州，喜欢徒步。", "You love hiking and you live in Oslo.")
+
+    assert [await read(extractor, each, role=Role.ASSISTANT) for each in said] == [[], []]
+
+
+@pytest.mark.parametrize("role", [Role.TOOL, Role.SYSTEM])
+async def test_tools_and_systems_state_nothing(extractor: LocalExtractor, role: Role) -> None:
+    assert await read(extractor, "The user is allergic to walnuts", role=role) == []
+
+
+@pytest.mark.parametrize(
+    ("reply_to", "text", "word"),
+    [
+        ("我下周一把三个方案的对比发给您。", "好的，等你", "对比"),
+        ("I'll send you the packing list on Friday.", "great, don't forget", "packing list"),
+    ],
+)
+async def test_an_assent_turns_the_offer_into_a_commitment(
+    extractor: LocalExtractor, reply_to: str, text: str, word: str
+) -> None:
+    found = kept(await read(extractor, text, reply_to=reply_to))
+
+    assert [each.subject for each in found] == ["assistant"]
+    assert word in found[0].content
+    assert found[0].quote in text
+
+
+@pytest.mark.parametrize(
+    ("reply_to", "text"),
+    [("可以去湿地骑车，您会喜欢观鸟。", "嗯。"), ("You might enjoy knitting.", "ok")],
+)
+async def test_a_bare_yes_confirms_no_guess_about_the_user(
+    extractor: LocalExtractor, reply_to: str, text: str
+) -> None:
+    assert kept(await read(extractor, text, reply_to=reply_to)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["wifi 密码是 Mao2026!! 帮我存一下", "my api key is sk-test-1234567890abcdef, remember it"],
+)
+async def test_a_secret_is_never_proposed(extractor: LocalExtractor, text: str) -> None:
+    assert await read(extractor, text) == []
+
+
+async def test_a_relative_day_is_fixed_in_the_users_time_zone(extractor: LocalExtractor) -> None:
+    found = kept(await read(extractor, "我下周三做膝盖手术"))
+
+    assert [each.event_at for each in found] == [datetime.fromisoformat("2026-03-11T00:00:00+08:00")]
+
+
+async def test_an_outburst_that_states_something_lasting_is_marked(extractor: LocalExtractor) -> None:
+    found = await read(extractor, "烦死了！！说过多少遍了，别再给我发语音！！")
+
+    assert any(each.evidence is Evidence.EMOTIONAL for each in found)
+
+
+async def test_the_same_turn_gives_the_same_candidates(extractor: LocalExtractor) -> None:
+    text = "I'm a welder in Gdansk, allergic to walnuts, and I never drink coffee"
+
+    assert await read(extractor, text) == await read(LocalExtractor(UseEmbedder()), text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "   \n\t",
+        "😀" * 500,
+        "teal \ud83d is my favourite colour",
+        "\x00我\x00住\x00在\x00上海",
+        "אני גר בתל אביב ואני אלרגי לאגוזים",
+        "ฉันแพ้ถั่ว และอาศัยอยู่ที่เชียงใหม่",
+        "私は東京に住んでいます",
+        "{" * 3_000,
+        "我" * 200_000,
+        "I like tea, " * 20_000,
+    ],
+)
+async def test_no_text_raises_or_stalls(extractor: LocalExtractor, text: str) -> None:
+    started = time.process_time()
+    found = await read(extractor, text)
+
+    assert time.process_time() - started < 5.0
+    assert all(each.quote for each in found)
+
+
+async def test_a_fact_at_the_head_of_a_long_turn_is_found(extractor: LocalExtractor) -> None:
+    filler = "然后我们又聊了聊天气和路上的车。" * 300
+    found = kept(await read(extractor, "我对青霉素过敏。" + filler))
+
+    assert any("青霉素" in each.content for each in found)
+
+
