@@ -23,7 +23,7 @@ install: $(VENV)/.installed  ## make .venv and install dualgate into it
 
 install-dev: $(VENV)/.installed-dev  ## the same, with the tools for tests and checks
 
-demo: install  ## play six weeks of conversation and show what is remembered, and why
+demo: install  ## play weeks of conversation; show what is remembered, and why
 	@$(BIN)/dualgate demo
 
 test: install-dev  ## run all tests
