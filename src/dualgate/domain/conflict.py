@@ -85,9 +85,9 @@ def apart_by_structure(candidate: Candidate, item: MemoryItem) -> Relation | Non
     """Return how the two stand if their slots alone keep them apart, whatever their likeness."""
     if folded(candidate.subject) != folded(item.subject):
         return Relation.UNRELATED
-    if candidate.attribute and item.attribute:
-        if folded(candidate.attribute) != folded(item.attribute):
-            return Relation.COMPATIBLE
+    named = bool(candidate.attribute and item.attribute)
+    if named and folded(candidate.attribute) != folded(item.attribute):
+        return Relation.COMPATIBLE
     return None
 
 

@@ -148,8 +148,13 @@ def _weathered(draft: Draft, view: View, proposal: Proposal) -> View:
             relation = relate(proposal.candidate, item, partner.likeness, policy.similarity)
             if relation is Relation.EXCLUSIVE:
                 draft.weather(item)
-    now = tuple(replace(p, item=draft.current(p.item)) for p in view.partners)
+    now = tuple(_current(p, draft) for p in view.partners)
     return replace(view, partners=now)
+
+
+def _current(partner: Partner, draft: Draft) -> Partner:
+    item = draft.current(partner.item)
+    return partner if item is partner.item else replace(partner, item=item)
 
 
 def _refuse_at_the_door(case: _Case) -> Plan | None:

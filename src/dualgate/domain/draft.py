@@ -17,7 +17,7 @@ from dualgate.domain.freezing import waiting_line
 from dualgate.domain.items import MemoryItem
 from dualgate.domain.plan import Actor, Decision, Move, Note, Numbers, Pending, PendingState, Plan
 from dualgate.domain.policy import GatePolicy
-from dualgate.domain.score import live_score
+from dualgate.domain.score import live_score, live_scores
 from dualgate.domain.signals import Signal
 from dualgate.domain.status import HOT, Cause, Status, move
 from dualgate.domain.view import Snapshot
@@ -52,10 +52,7 @@ class Draft:
     def scores(self) -> dict[str, float]:
         """Return the live score of every hot item; worked out once per draft."""
         if self._scores is None:
-            self._scores = {
-                item_id: live_score(item, self.now, self.policy.score)
-                for item_id, item in self.hot.items()
-            }
+            self._scores = live_scores(self.hot, self.now, self.policy.score)
         return self._scores
 
     def protected(self) -> frozenset[str]:

@@ -84,6 +84,21 @@ def live_score(item: MemoryItem, now: datetime, policy: ScorePolicy) -> float:
     return score(fresh, item.importance, item.support, policy)
 
 
+def live_scores(
+    items: Mapping[str, MemoryItem], now: datetime, policy: ScorePolicy
+) -> dict[str, float]:
+    """Return the score of every item as of `now`, by the same sum as `live_score`."""
+    r, i, s = policy.recency_weight, policy.importance_weight, policy.support_weight
+    whole, fade = r + i + s, -policy.recency_rate
+    found = {}
+    for item_id, item in items.items():
+        days = max(0.0, (now - item.last_seen_at).total_seconds() / 86_400)
+        found[item_id] = (
+            r * math.exp(fade * days) + i * item.importance + s * item.support
+        ) / whole
+    return found
+
+
 def importance_of(candidate: Candidate, policy: ScorePolicy) -> float:
     """Return the extractor's importance, or the default of the type [W4]."""
     if candidate.importance is not None:

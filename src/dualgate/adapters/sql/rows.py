@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from typing import Any
 
 from dualgate.adapters.sql import tables
@@ -62,7 +61,26 @@ def maybe_time(micros: int | None) -> datetime | None:
     return None if micros is None else from_micros(micros)
 
 
-_dumped = partial(json.dumps, ensure_ascii=False, separators=(",", ":"))
+_names_of: dict[type, tuple[str, ...]] = {}
+
+
+def _names(kind: Any) -> tuple[str, ...]:
+    found = _names_of.get(kind)
+    if found is None:
+        found = _names_of[kind] = tuple(each.name for each in fields(kind))
+    return found
+
+
+def _plain(value: Any) -> dict[str, Any]:
+    """Return a value's fields by name, as they are."""
+    return {name: getattr(value, name) for name in _names(type(value))}
+
+
+# Made once: json.dumps makes a new encoder at every call that is not all defaults.
+_dumped = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_dumped_with_times = json.JSONEncoder(
+    ensure_ascii=False, separators=(",", ":"), default=datetime.isoformat
+).encode
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -82,12 +100,12 @@ _READER_OF: dict[str, Callable[[Any], Any]] = {
     "sensitivity": {word.value: word for word in Sensitivity}.__getitem__,
     "pinned": bool,
     "was_confirmed": bool,
-    **dict.fromkeys(_TIMES, maybe_time),
-    **dict.fromkeys(_LISTS, _words),
 }
 _READ_AT = tuple(
     (place, _READER_OF[name]) for place, name in enumerate(_ITEM_FIELDS) if name in _READER_OF
 )
+_TIMES_AT = tuple(place for place, name in enumerate(_ITEM_FIELDS) if name in _TIMES)
+_LISTS_AT = tuple(place for place, name in enumerate(_ITEM_FIELDS) if name in _LISTS)
 
 
 def slot_of(subject: str, attribute: str | None) -> str | None:
@@ -112,16 +130,22 @@ def item_row(item: MemoryItem) -> dict[str, Any]:
 
 def item_of(row: Row) -> MemoryItem:
     """Return the item of a row of ITEM_COLUMNS."""
+    # Written out, not by a reader a column: one context() reads sixty items.
     values = list(row)
     for place, reader in _READ_AT:
         values[place] = reader(values[place])
+    for place in _TIMES_AT:
+        if values[place] is not None:
+            values[place] = _EPOCH + timedelta(0, 0, values[place])
+    for place in _LISTS_AT:
+        values[place] = _words(values[place])
     return MemoryItem(**dict(zip(_ITEM_FIELDS, values, strict=True)))
 
 
 def candidate_text(candidate: Candidate) -> str:
     """Return a candidate as JSON."""
-    values = {field.name: getattr(candidate, field.name) for field in fields(Candidate)}
-    return _dumped(values, default=datetime.isoformat)
+    values = _plain(candidate)
+    return _dumped_with_times(values)
 
 
 def candidate_of(text: str) -> Candidate:
@@ -135,7 +159,7 @@ def candidate_of(text: str) -> Candidate:
 
 def signal_row(signal: Signal) -> dict[str, Any]:
     """Return a signal as a row."""
-    row = {field.name: getattr(signal, field.name) for field in fields(Signal)}
+    row = _plain(signal)
     row["at"] = to_micros(signal.at)
     return row
 
@@ -145,7 +169,7 @@ SIGNAL_COLUMNS = tuple(tables.memory_signals.c[field.name] for field in fields(S
 
 def signal_of(row: Row) -> Signal:
     """Return the signal of a row of SIGNAL_COLUMNS."""
-    values = {field.name: value for field, value in zip(fields(Signal), row, strict=True)}
+    values = dict(zip(_names(Signal), row, strict=True))
     values["at"] = from_micros(values["at"])
     values["evidence"] = Evidence(values["evidence"])
     values["source"] = Source(values["source"])
@@ -155,7 +179,7 @@ def signal_of(row: Row) -> Signal:
 
 def move_row(move: Move, seq: int) -> dict[str, Any]:
     """Return a move as a row."""
-    row = {field.name: getattr(move, field.name) for field in fields(Move)}
+    row = _plain(move)
     return {**row, "seq": seq, "at": to_micros(move.at), "numbers": _dumped(dict(move.numbers))}
 
 
@@ -164,7 +188,7 @@ MOVE_COLUMNS = tuple(tables.memory_moves.c[field.name] for field in fields(Move)
 
 def move_of(row: Row) -> Move:
     """Return the move of a row of MOVE_COLUMNS."""
-    values = {field.name: value for field, value in zip(fields(Move), row, strict=True)}
+    values = dict(zip(_names(Move), row, strict=True))
     values["before"] = None if values["before"] is None else Status(values["before"])
     values["after"] = Status(values["after"])
     values["cause"] = Cause(values["cause"])
@@ -176,7 +200,7 @@ def move_of(row: Row) -> Move:
 
 def decision_row(decision: Decision) -> dict[str, Any]:
     """Return a decision as a row."""
-    row = {field.name: getattr(decision, field.name) for field in fields(Decision)}
+    row = _plain(decision)
     row["at"] = to_micros(decision.at)
     row["candidate"] = candidate_text(decision.candidate)
     row["folded"] = decision.candidate.content.casefold()
@@ -189,7 +213,7 @@ DECISION_COLUMNS = tuple(tables.memory_decisions.c[field.name] for field in fiel
 
 def decision_of(row: Row) -> Decision:
     """Return the decision of a row of DECISION_COLUMNS."""
-    values = {field.name: value for field, value in zip(fields(Decision), row, strict=True)}
+    values = dict(zip(_names(Decision), row, strict=True))
     values["at"] = from_micros(values["at"])
     values["outcome"] = Outcome(values["outcome"])
     values["candidate"] = candidate_of(values["candidate"])
@@ -199,7 +223,7 @@ def decision_of(row: Row) -> Decision:
 
 def pending_row(pending: Pending) -> dict[str, Any]:
     """Return a pending override as a row."""
-    row = {field.name: getattr(pending, field.name) for field in fields(Pending)}
+    row = _plain(pending)
     row["candidate"] = candidate_text(pending.candidate)
     row["challenges"] = _dumped(
         [(c.session_id, to_micros(c.at), c.confidence) for c in pending.challenges]
@@ -214,7 +238,7 @@ PENDING_COLUMNS = tuple(tables.pending_overrides.c[field.name] for field in fiel
 
 def pending_of(row: Row) -> Pending:
     """Return the pending override of a row of PENDING_COLUMNS."""
-    values = {field.name: value for field, value in zip(fields(Pending), row, strict=True)}
+    values = dict(zip(_names(Pending), row, strict=True))
     values["candidate"] = candidate_of(values["candidate"])
     values["challenges"] = tuple(
         Challenge(session_id=session_id, at=from_micros(at), confidence=confidence)
@@ -228,7 +252,7 @@ def pending_of(row: Row) -> Pending:
 
 def note_row(note: Note) -> dict[str, Any]:
     """Return a working-memory note as a row."""
-    row = {field.name: getattr(note, field.name) for field in fields(Note)}
+    row = _plain(note)
     row["at"] = to_micros(note.at)
     row["expires_at"] = maybe_micros(note.expires_at)
     return row
@@ -236,7 +260,7 @@ def note_row(note: Note) -> dict[str, Any]:
 
 def use_row(user_id: str, use: Use, seq: int) -> dict[str, Any]:
     """Return a use as a row."""
-    row = {field.name: getattr(use, field.name) for field in fields(Use)}
+    row = _plain(use)
     return {**row, "user_id": user_id, "seq": seq, "at": to_micros(use.at)}
 
 
@@ -245,13 +269,13 @@ USE_COLUMNS = tuple(tables.item_uses.c[field.name] for field in fields(Use))
 
 def use_of(row: Row) -> Use:
     """Return the use of a row of USE_COLUMNS."""
-    values = {field.name: value for field, value in zip(fields(Use), row, strict=True)}
+    values = dict(zip(_names(Use), row, strict=True))
     return Use(**{**values, "at": from_micros(values["at"]), "hit": bool(values["hit"])})
 
 
 def turn_row(turn: StoredTurn, seq: int) -> dict[str, Any]:
     """Return a raw turn as a row."""
-    row = {field.name: getattr(turn, field.name) for field in fields(StoredTurn)}
+    row = _plain(turn)
     content = clean_text("content", turn.content)
     return {**row, "seq": seq, "at": to_micros(turn.at), "content": content}
 
@@ -261,13 +285,13 @@ TURN_COLUMNS = tuple(tables.turns.c[field.name] for field in fields(StoredTurn))
 
 def turn_of(row: Row) -> StoredTurn:
     """Return the turn of a row of TURN_COLUMNS."""
-    values = {field.name: value for field, value in zip(fields(StoredTurn), row, strict=True)}
+    values = dict(zip(_names(StoredTurn), row, strict=True))
     return StoredTurn(**{**values, "at": from_micros(values["at"]), "role": Role(values["role"])})
 
 
 def session_row(session: Session) -> dict[str, Any]:
     """Return a session as a row."""
-    row = {field.name: getattr(session, field.name) for field in fields(Session)}
+    row = _plain(session)
     row["started_at"] = to_micros(session.started_at)
     row["ended_at"] = maybe_micros(session.ended_at)
     row["core_item_ids"] = _dumped(session.core_item_ids)
@@ -279,7 +303,7 @@ SESSION_COLUMNS = tuple(tables.sessions.c[field.name] for field in fields(Sessio
 
 def session_of(row: Row) -> Session:
     """Return the session of a row of SESSION_COLUMNS."""
-    values = {field.name: value for field, value in zip(fields(Session), row, strict=True)}
+    values = dict(zip(_names(Session), row, strict=True))
     values["started_at"] = from_micros(values["started_at"])
     values["ended_at"] = maybe_time(values["ended_at"])
     values["core_item_ids"] = _words(values["core_item_ids"])
@@ -291,7 +315,7 @@ JOB_COLUMNS = tuple(tables.queue_jobs.c[field.name] for field in fields(Job))
 
 def job_of(row: Row) -> Job:
     """Return the job of a row of JOB_COLUMNS."""
-    values = {field.name: value for field, value in zip(fields(Job), row, strict=True)}
+    values = dict(zip(_names(Job), row, strict=True))
     values["payload"] = json.loads(values["payload"]) if values["payload"] else {}
     return Job(**{**values, "enqueued_at": from_micros(values["enqueued_at"])})
 
@@ -300,7 +324,7 @@ def job_row(job: Job, seq: int) -> dict[str, Any]:
     """Return a job as a row that waits."""
     # Escaped, so that text no database can hold (a lone surrogate) comes back as it was.
     payload = json.dumps(dict(job.payload), separators=(",", ":"))
-    row = {field.name: getattr(job, field.name) for field in fields(Job)}
+    row = _plain(job)
     row |= {"payload": payload, "seq": seq, "enqueued_at": to_micros(job.enqueued_at)}
     return {**row, "state": "waiting", "error": None, "died_at": None}
 
