@@ -11,6 +11,9 @@ from urllib.parse import unquote
 
 import pytest
 
+from dualgate.bootstrap import read_logs
+from dualgate.pipeline.ingest import ReadReport
+
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
     path
@@ -54,6 +57,18 @@ def test_both_readmes_and_the_tutorial_show_code_with_its_output():
     for name in ("README.md", "README.zh.md", "docs/tutorial/first-memory.md"):
         blocks = BLOCK.findall((ROOT / name).read_text(encoding="utf-8"))
         assert any(shown for _, shown in blocks), name
+
+
+def test_the_log_line_of_the_how_to_is_read_as_it_says(tmp_path):
+    page = (ROOT / "docs" / "howto" / "ingest-your-logs.md").read_text(encoding="utf-8")
+    log = tmp_path / "log.jsonl"
+    log.write_text(re.search(r"```json\n(.*?)```", page, re.DOTALL)[1], encoding="utf-8")
+
+    [session] = read_logs(str(log), report=ReadReport())
+
+    assert session.id == "2026-03-02"
+    assert session.messages[0].content == "I live in Chengdu."
+    assert session.messages[0].at.isoformat() == "2026-03-02T09:00:00+08:00"
 
 
 OPENINGS = {
