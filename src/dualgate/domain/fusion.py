@@ -59,12 +59,13 @@ def fuse(opinions: Mapping[str, Mapping[Path, float]], weights: PathWeights) -> 
     >>> [f.item_id for f in fuse({"a": {Path.TYPE: 1}, "b": {Path.SEMANTIC: 1}}, PathWeights())]
     ['b', 'a']
     """
-    total = sum(weights.of(path) for path in Path)
+    weighed = [(path, weights.of(path)) for path in Path]
+    total = sum(weight for _, weight in weighed)
     fused = [
         Fused(
             item_id,
-            sum(weights.of(path) * paths.get(path, 0.0) for path in Path) / total,
-            {path: paths.get(path, 0.0) for path in Path},
+            sum([weight * paths.get(path, 0.0) for path, weight in weighed]) / total,
+            {path: paths.get(path, 0.0) for path, _ in weighed},
         )
         for item_id, paths in opinions.items()
     ]

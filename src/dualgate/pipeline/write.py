@@ -260,7 +260,13 @@ async def view_for(
         Partner(item=item, likeness=likeness, signals_here=tuple(said.get(item.id, ())))
         for item, likeness in concerned
     )
-    challenges = await _parked(candidate, vector, snapshot.pendings, on)
+    challenged = {
+        item.id
+        for item, relation in zip(items, related, strict=True)
+        if relation is Relation.EXCLUSIVE and item.status is Status.FROZEN
+    }
+    parked = [pending for pending in snapshot.pendings if pending.item_id in challenged]
+    challenges = await _parked(candidate, vector, parked, on)
     return View(snapshot=snapshot, partners=partners, challenges=challenges)
 
 
@@ -281,7 +287,7 @@ def _likenesses(
 async def _parked(
     candidate: Candidate, vector: Vector, pendings: Sequence[Pending], on: WritePorts
 ) -> dict[str, Likeness]:
-    """Compare the candidate with what is parked already."""
+    """Compare the candidate with what is parked already against the items it challenges."""
     if not pendings:
         return {}
     vectors = await on.embedder.embed([p.candidate.content for p in pendings])
