@@ -4,80 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import random
-import signal
 import sqlite3
-import subprocess
-import sys
 import time
 from collections import Counter, defaultdict
 from pathlib import Path
-
-import pytest
 
 from dualgate.adapters.sql import open_sqlite
 
 ROLES = Path(__file__).parent / "crash_roles.py"
 KILLS = 32
-
-
-class Stage:
-    """Starts and kills the processes of crash_roles.py."""
-
-    def __init__(self, directory: Path) -> None:
-        self.directory = directory
-        self._started = 0
-        self._playing: dict[int, str] = {}
-        self._forker = subprocess.Popen(
-            [sys.executable, str(ROLES), str(directory)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-
-    def start(self, role: str) -> int:
-        self._started += 1
-        self._forker.stdin.write(f"{role} {role}{self._started}\n")
-        self._forker.stdin.flush()
-        pid = int(self._forker.stdout.readline())
-        self._playing[pid] = role
-        return pid
-
-    def playing(self, role: str) -> list[int]:
-        return [pid for pid, its in self._playing.items() if its == role]
-
-    def kill(self, pid: int) -> None:
-        self._playing.pop(pid)
-        os.kill(pid, signal.SIGKILL)
-
-    def lines(self, file: str) -> list[str]:
-        path = self.directory / file
-        return path.read_text().splitlines() if path.exists() else []
-
-    def tell_to_stop(self) -> None:
-        (self.directory / "stop").touch()
-
-    def close(self) -> None:
-        self.tell_to_stop()
-        for pid in list(self._playing):
-            with contextlib.suppress(ProcessLookupError):
-                self.kill(pid)
-        self._forker.stdin.close()
-        self._forker.wait(timeout=10)
-        self._forker.stdout.close()
-
-
-@pytest.fixture
-def stage(tmp_path):
-    asyncio.run(_make(tmp_path / "memory.db"))
-    found = Stage(tmp_path)
-    yield found
-    found.close()
-
-
-async def _make(path: Path) -> None:
-    await (await open_sqlite(path)).close()
 
 
 def test_killed_workers_and_writers_lose_nothing_and_apply_nothing_twice(stage):

@@ -232,9 +232,9 @@ def test_a_candidate_survives_the_queue():
 )  # fmt: skip
 def test_no_part_of_a_proposed_candidate_carries_a_secret(field):
     """[P1]: secrets are never stored, anywhere"""
-    secret = "password is hunter2secret!"
+    login = "password is hunter2secret!"
     many = field in ("qualifiers", "entities", "tags")
-    fields = {"content": "The user has a login", field: (secret,) if many else secret}
+    fields = {"content": "The user has a login", field: (login,) if many else login}
     candidate = Candidate("fact", fields.pop("content"), confidence=0.9, **fields)
 
     assert "hunter2secret" not in str(intake.redacted(candidate, REDACTOR))
