@@ -12,6 +12,8 @@ from dualgate import Candidate, Memory, MemoryItem
 from dualgate.domain.plan import Decision
 from dualgate.testing import HashEmbedder, ManualClock
 
+from .talk import Talk
+
 USER = "ming"
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
@@ -65,3 +67,11 @@ async def story() -> AsyncIterator[Story]:
     clock = ManualClock(START)
     async with Memory.open("memory://", clock=clock, embedder=HashEmbedder()) as memory:
         yield Story(memory, clock)
+
+
+@pytest.fixture
+async def talk() -> AsyncIterator[Talk]:
+    """A story told in plain words: the real extractor, embedder and judge read it."""
+    clock = ManualClock(START)
+    async with Memory.open("memory://", clock=clock) as memory:
+        yield Talk(memory, clock)
