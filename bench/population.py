@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+import re
 import shutil
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -100,7 +101,7 @@ def _stacks() -> Iterator[Statement]:
             again = (f"It is {tool} that does {part} in {project}" if en
                      else f"在 {project} 里，{teil}是 {tool} 负责的")  # fmt: skip
             slot = f"{part} of {project}"
-            yield _valued(ItemType.PROJECT, said, slot, (tool, other), again, project)
+            yield _valued(ItemType.PROJECT, said, slot, (tool, other), again)
 
 
 def _owners() -> Iterator[Statement]:
@@ -113,7 +114,7 @@ def _owners() -> Iterator[Statement]:
             again = (f"For {project}, {area} is the job of {one}" if en
                      else f"{one} 管 {project} 的{bereich}")  # fmt: skip
             slot = f"owner of {area} in {project}"
-            yield _valued(ItemType.DECISION, said, slot, (one, other), again, project)
+            yield _valued(ItemType.DECISION, said, slot, (one, other), again)
 
 
 def _limits() -> Iterator[Statement]:
@@ -122,11 +123,12 @@ def _limits() -> Iterator[Statement]:
             pages, other = 3 + (p + a) % 9, 14 + (p + a) % 9
             en = (p + a) % 2
             said = [f"The {doc} for {project} must stay under {n} pages" if en
-                    else f"{project} 的{papier}不能超过 {n} 页" for n in (pages, other)]  # fmt: skip
+                    else f"{project} 的{papier}不能超过 {n} 页"
+                    for n in (pages, other)]  # fmt: skip
             again = (f"No {doc} of more than {pages} pages for {project}" if en
                      else f"{project} 的{papier}最多 {pages} 页")  # fmt: skip
             slot = f"length of {doc} for {project}"
-            yield _valued(ItemType.CONSTRAINT, said, slot, (str(pages), str(other)), again, project)
+            yield _valued(ItemType.CONSTRAINT, said, slot, (str(pages), str(other)), again)
 
 
 def _meetings() -> Iterator[Statement]:
@@ -168,8 +170,9 @@ def _tastes() -> Iterator[Statement]:
 
 
 def _valued(
-    kind: ItemType, said: Sequence[str], slot: str, values: Sequence[str], again: str, name: str
+    kind: ItemType, said: Sequence[str], slot: str, values: Sequence[str], again: str
 ) -> Statement:
+    name = re.split(r" (?:of|in|for) ", slot)[-1]
     one, other = (
         Candidate(kind, text, attribute=slot, value=value, confidence=0.9, entities=(name,),
                   quote=text)
@@ -180,6 +183,41 @@ def _valued(
 
 def _plain(kind: ItemType, said: str, again: str, entities: tuple[str, ...]) -> Statement:
     return Statement(Candidate(kind, said, confidence=0.9, entities=entities, quote=said), again)
+
+
+def to_say(pools: Sequence[Statement], count: int) -> list[Candidate]:
+    """Return candidates: restated, new, of another value, against frozen items, in turns."""
+    hot = pools[FROZEN : FROZEN + HOT]
+    frozen = [s for s in pools if s.candidate.item_type in ("constraint", "preference")][:FROZEN]
+    archived = pools[2 * HOT : 2 * HOT + count]
+    new = [s for s in pools[HOT + FROZEN + ARCHIVE :] if s.other]
+    valued = [s for s in pools[FROZEN : HOT + ARCHIVE] if s.other]
+    challenged = [s for s in frozen if s.other]
+    said: list[Candidate] = []
+    for n in range(count):
+        kind, of = n % 6, n // 6
+        if kind == 0:
+            said.append(_again(hot[of % HOT]))
+        elif kind == 1:
+            said.append(_again(archived[of]))
+        elif kind in (2, 3):
+            said.append(new[n % len(new)].candidate)
+        elif kind == 4:
+            said.append(_other(valued[of * 7 % len(valued)]))
+        else:
+            said.append(_again(frozen[of % FROZEN]) if of % 2 else
+                        _other(challenged[of % len(challenged)]))  # fmt: skip
+    return said
+
+
+def _again(said: Statement) -> Candidate:
+    return replace(said.candidate, content=said.again, quote=said.again)
+
+
+def _other(said: Statement) -> Candidate:
+    if said.other is None:
+        raise ValueError(said.candidate.content)
+    return said.other
 
 
 class Dictionary:
@@ -199,7 +237,7 @@ class Dictionary:
 
 
 def dictionary(texts: Sequence[str], folder: Path) -> Dictionary:
-    """Return the vectors of these texts by the real embedder, kept in `folder` for the next run."""
+    """Return the vectors of these texts by the real embedder, kept in `folder` for later."""
     embedder = UseEmbedder(cache_size=0)
     wanted = list(dict.fromkeys(texts))
     digest = hashlib.blake2b("\n".join([embedder.model, *wanted]).encode(), digest_size=8)

@@ -17,26 +17,35 @@ import os
 import platform
 import shutil
 import sqlite3
-import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ[_name] = "1"  # before numpy is loaded
 
 import numpy as np  # noqa: E402
+from fresh import first_context, importing  # noqa: E402
 from population import (  # noqa: E402
-    ARCHIVE, FROZEN, HOT, ITEMS_EACH, MAIN, NOW, Dictionary, Statement, add_others, dictionary,
-    full_pools, make_file, statements,
+    ARCHIVE,
+    FROZEN,
+    HOT,
+    ITEMS_EACH,
+    MAIN,
+    NOW,
+    Dictionary,
+    Statement,
+    add_others,
+    dictionary,
+    full_pools,
+    make_file,
+    statements,
+    to_say,
 )  # fmt: skip
 
 from dualgate import Memory, Settings  # noqa: E402
-from dualgate.adapters.local.embedder import UseEmbedder  # noqa: E402
 from dualgate.adapters.sql import SqlBackend, open_sqlite  # noqa: E402
 from dualgate.bootstrap import wire  # noqa: E402
 from dualgate.domain.items import Candidate, Proposal  # noqa: E402
@@ -158,42 +167,6 @@ async def running(path: Path, vectors: Dictionary) -> AsyncIterator[Running]:
 # --- writing ------------------------------------------------------------------------------------
 
 
-def to_say(world: World, count: int) -> list[Candidate]:
-    """Return candidates: restated, new, of another value, against frozen items, in turns."""
-    pools = world.known
-    hot = pools[FROZEN : FROZEN + HOT]
-    frozen = [s for s in pools if s.candidate.item_type in ("constraint", "preference")][:FROZEN]
-    archived = pools[2 * HOT : 2 * HOT + count]
-    new = [s for s in pools[HOT + FROZEN + ARCHIVE :] if s.other]
-    valued = [s for s in pools[FROZEN : HOT + ARCHIVE] if s.other]
-    challenged = [s for s in frozen if s.other]
-    said: list[Candidate] = []
-    for n in range(count):
-        kind, of = n % 6, n // 6
-        if kind == 0:
-            said.append(_again(hot[of % HOT]))
-        elif kind == 1:
-            said.append(_again(archived[of]))
-        elif kind in (2, 3):
-            said.append(new[n % len(new)].candidate)
-        elif kind == 4:
-            said.append(_other(valued[of * 7 % len(valued)]))
-        else:
-            said.append(_again(frozen[of % FROZEN]) if of % 2 else
-                        _other(challenged[of % len(challenged)]))  # fmt: skip
-    return said
-
-
-def _again(said: Statement) -> Candidate:
-    return replace(said.candidate, content=said.again, quote=said.again)
-
-
-def _other(said: Statement) -> Candidate:
-    if said.other is None:
-        raise ValueError(said.candidate.content)
-    return said.other
-
-
 class RolledBackError(Exception):
     """Ends a unit whose writes are not wanted."""
 
@@ -241,7 +214,7 @@ async def whole_turns(world: World, path: Path, count: int) -> Times:
         for n in range(count + 8):
             text = TURNS[n % len(TURNS)].format(p=world.known[n].candidate.entities[0]
                                                 if world.known[n].candidate.entities else "Fir")
-            measured = found if n >= 8 else Times()  # the first ones load the model  # noqa: PLR2004
+            measured = found if n >= 8 else Times()  # the first load the model
             with measured.one():
                 await memory.observe(MAIN, f"t-{n // 4}", [{"role": "user", "content": text}],
                                      wait=True)  # fmt: skip
@@ -258,7 +231,7 @@ async def compared(
     found = [Times() for _ in places]
     for n in range(runs + 12):
         for at, times in zip(places, found, strict=True):
-            measured = times if n >= 12 else Times()  # noqa: PLR2004 - warm first
+            measured = times if n >= 12 else Times()  # warm first
             with measured.one():
                 await call(at, n)
     return found
@@ -293,46 +266,6 @@ async def reload(path: Path, world: World, runs: int) -> tuple[Times, Times]:
     return pools, both
 
 
-def cold(path: Path, what: str) -> dict[str, float]:
-    """Return the numbers a fresh process prints: `name milliseconds` a line."""
-    done = subprocess.run(
-        [sys.executable, __file__, "--cold", what, str(path)],
-        check=True, capture_output=True, text=True,
-    )  # fmt: skip
-    return {k: float(v) for k, v in (line.split() for line in done.stdout.splitlines())}
-
-
-def cold_process(what: str, path: str) -> None:
-    """Run in a fresh process: import, or open a file and ask for the first context."""
-    # dualgate is imported above already; what that took is measured by `importing`.
-    async def first() -> None:
-        async with Memory.open(f"sqlite:///{path}", settings=SETTINGS, clock=ManualClock(NOW)) as m:
-            print("open", (time.perf_counter() - start) * 1e3)
-            query = QUERIES[0] if what == "query" else ""
-            await m.context(MAIN, f"cold-{os.getpid()}", query)
-            print("context", (time.perf_counter() - start) * 1e3)
-            print("rss", _peak_megabytes())
-
-    start = time.perf_counter()
-    asyncio.run(first())
-
-
-def _peak_megabytes() -> float:
-    # Not getrusage: its ru_maxrss begins with that of the process we were forked from.
-    status = Path("/proc/self/status").read_text("ascii")
-    return next(float(x.split()[1]) / 1024 for x in status.splitlines() if x.startswith("VmHWM"))
-
-
-def importing(statement: str) -> float:
-    """Return the CPU milliseconds of a fresh process that runs only this statement, best of 5."""
-    code = f"import time; s = time.process_time(); {statement}; print(time.process_time() - s)"
-    runs = [
-        subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-        for _ in range(5)
-    ]
-    return min(float(run.stdout) for run in runs) * 1e3
-
-
 # --- the table ----------------------------------------------------------------------------------
 
 
@@ -359,7 +292,7 @@ async def measure(users: int, path: Path, world: World, table: Table) -> None:
     scratch = OUT / "scratch.db"
     _remove(scratch)
     shutil.copy(world.one, scratch)
-    said = to_say(world, 240)
+    said = to_say(world.known, 240)
     head = "| | CPU min | p50 | p95 | wall min | p50 | p95 | target |"
     table.say(head)
     table.say("|---|--:|--:|--:|--:|--:|--:|--:|")
@@ -378,7 +311,7 @@ async def measure(users: int, path: Path, world: World, table: Table) -> None:
         ):
             alone, among = await compared(120, call, (one, many))
             table.times(name, alone, target)
-            table.times(f"… with {users * ITEMS_EACH:,} items of others in the file", among, target)
+            table.times(f"… among {users * ITEMS_EACH:,} items of others", among, target)
             ratios.append((name, alone, among))
         each, commits, decisions = await write_units(one, world, said, keep=True)
         table.times("decide + apply, one candidate", each, "≤ 3")
@@ -413,19 +346,28 @@ def _others(
                            for k in ("cpu", "wall") for q in (0, 0.5))  # fmt: skip
         table.say(f"| {name} | {cells} | ≤ 1.2 |")
     table.say("")
-    table.say("| a fresh process, best of 3 | |")
-    table.say("|---|--:|")
-    table.say(f"| import dualgate | {importing('import dualgate'):.0f} ms CPU |")
-    table.say(f"| from dualgate import Memory | {importing('from dualgate import Memory'):.0f} "
-              "ms CPU |")  # fmt: skip
-    plain = [cold(scratch, "plain") for _ in range(3)]
-    asked = [cold(scratch, "query") for _ in range(3)]
-    table.say(f"| Memory.open of the full user's file | {min(r['open'] for r in plain):.0f} ms |")
-    table.say(f"| … and first context(), no query | {min(r['context'] for r in plain):.0f} ms |")
-    table.say("| … and first context() with a query (loads the model) "
-              f"| {min(r['context'] for r in asked):.0f} ms |")  # fmt: skip
-    table.say(f"| largest memory (RSS), no query / with a query "
-              f"| {plain[0]['rss']:.0f} / {asked[0]['rss']:.0f} MB |")  # fmt: skip
+    _fresh(table, scratch)
+
+
+def _fresh(table: Table, scratch: Path) -> None:
+    plain, asked = (
+        [first_context(scratch, MAIN, query, NOW) for _ in range(3)] for query in ("", QUERIES[0])
+    )
+
+    def row(name: str, runs: list[dict[str, float]], key: str) -> None:
+        cpu, wall = (min(run[f"{key}_{kind}"] for run in runs) for kind in ("cpu", "wall"))
+        table.say(f"| {name} | {cpu:.0f} | {wall:.0f} |")
+
+    table.say("| a fresh process, best of 3 | CPU | wall |")
+    table.say("|---|--:|--:|")
+    for statement in ("import dualgate", "from dualgate import Memory"):
+        table.say(f"| {statement} | {importing(statement):.0f} | |")
+    row("Memory.open of the full user's file, imports included", plain, "open")
+    row("… and the first context(), no query (loads the tokenizer)", plain, "context")
+    row("… and the first context() with a query (loads the model, too)", asked, "context")
+    table.say("")
+    table.say(f"Largest memory (RSS): {plain[0]['megabytes']:.0f} MB without a query, "
+              f"{asked[0]['megabytes']:.0f} MB with one.")  # fmt: skip
 
 
 def _remove(path: Path) -> None:
@@ -436,16 +378,17 @@ def _remove(path: Path) -> None:
 def heading(users: int, size: int, core: int) -> list[str]:
     """Return what must be known to read the table."""
     load = os.getloadavg()
-    return [
-        f"Milliseconds; hot {HOT}, frozen {FROZEN}, archive {ARCHIVE:,} (all full); core {core} of "
+    about = (
+        f"Milliseconds; hot {HOT}, frozen {FROZEN}, archive {ARCHIVE:,}, all full; core {core} of "
         f"{os.cpu_count()}; Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}, "
-        f"numpy {np.__version__}, {platform.machine()}; load when started {load[0]:.1f}.",
-        "",
-        "The machine was shared while this ran: read CPU min and p50; wall times wait for others "
-        "and for the disk. Ratios are of calls taken in turns in the same run. The file with "
-        f"{users:,} other users has {size / 1e9:.2f} GB.",
-        "",
-    ]  # fmt: skip
+        f"numpy {np.__version__}, {platform.machine()}; load when started {load[0]:.1f}."
+    )
+    how = (
+        "CPU is that of all threads of the process. The machine may be shared: read CPU min and "
+        "p50; wall times wait for others and for the disk. Ratios are of calls taken in turns in "
+        f"the same run. The file with {users:,} other users has {size / 1e9:.2f} GB."
+    )
+    return [about, "", how, ""]
 
 
 def main() -> None:
@@ -454,11 +397,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help=f"write {RESULTS.name}, too")
     parser.add_argument("--users", type=int, default=5_000, help="other users in the large file")
     parser.add_argument("--keep", action="store_true", help="keep the large file for the next run")
-    parser.add_argument("--cold", nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.cold:
-        cold_process(*arguments.cold)
-        return
     core = max(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {core})
     world = asyncio.run(make_world())
