@@ -11,7 +11,7 @@ from datetime import datetime
 from dualgate.domain import challenge
 from dualgate.domain.draft import Draft
 from dualgate.domain.freezing import may_freeze
-from dualgate.domain.items import MemoryItem, Proposal
+from dualgate.domain.items import MemoryItem, Proposal, folded
 from dualgate.domain.merging import raise_status, settle, stand_by, supersede
 from dualgate.domain.plan import Actor, Pending, PendingState, Plan
 from dualgate.domain.policy import GatePolicy
@@ -121,6 +121,8 @@ def correct(
         value=value,
         polarity=polarity,
         qualifiers=qualifiers,
+        # A name that is not in the new wording would go on finding the item [R2].
+        entities=tuple(e for e in item.entities if folded(e) in folded(content)),
         override_of=version_id,
         version=item.version + 1,
         contested_with=(),
@@ -227,8 +229,8 @@ def _kept(item: MemoryItem) -> MemoryItem:
 
 
 def _vouched(draft: Draft, item: MemoryItem) -> MemoryItem:
-    """The user's own word confirms at once [F1], and brings an archived item back."""
-    item = draft.put(item)
+    """The user's own word confirms at once [F1], is a use [D1], and brings an item back."""
+    item = draft.put(item.with_(accessed_day=max(item.accessed_day, draft.own_day())))
     if item.status is Status.ARCHIVED:
         entered = draft.enter_hot(item, Cause.REACTIVATED, Status.CONFIRMED, force=True)
         return entered or item

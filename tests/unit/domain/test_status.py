@@ -94,9 +94,9 @@ def test_the_table_cannot_be_changed():
 
 
 def test_the_groups_of_statuses():
-    assert HOT == {Status.CANDIDATE, Status.CONFIRMED}
-    assert ACTIVE == {*HOT, Status.FROZEN}
-    assert LIVE == {*ACTIVE, Status.ARCHIVED}
+    assert set(HOT) == {Status.CANDIDATE, Status.CONFIRMED}
+    assert set(ACTIVE) == {*HOT, Status.FROZEN}
+    assert set(LIVE) == {*ACTIVE, Status.ARCHIVED}
 
 
 def test_replaying_the_log_gives_every_status_again():
