@@ -43,29 +43,31 @@ STORED = (*ENTERED, Outcome.MERGED)
 _TURN_ID = re.compile(r"D:?(\d+):(\d+)")
 
 # What kind of turn was missed: the first rule that fits names it.
+_ANY = re.IGNORECASE | re.DOTALL
 KINDS: Mapping[str, re.Pattern[str]] = {
     "a question back to the partner": re.compile(r"\?\s*$"),
     "about the partner (you, your), not the user": re.compile(
-        r"^(?!.*\b(?:i|i'm|i've|i'll|my|me|we|our|us)\b).*\byou", re.IGNORECASE | re.DOTALL
+        r"^(?!.*\b(?:i|i'm|i've|i'll|my|me|we|our|us)\b).*\byou", _ANY
     ),
     "a wish, hope or plan": re.compile(
         r"\b(?:want(?:ed)? to|hop(?:e|ing)|plan(?:ning|s)?|gonna|going to|would love|dream|"
-        r"looking forward|can't wait|thinking (?:of|about))\b", re.IGNORECASE
-    ),  # fmt: skip
+        r"looking forward|can't wait|thinking (?:of|about))\b",
+        _ANY,
+    ),
     "relatives, friends, pets": re.compile(
-        r"\b(?:my|our) (?:\w+ )?(?:mom|mother|dad|father|sister|brother|kids?|son|daughter|friends?|"
-        r"family|partner|wife|husband|girlfriend|boyfriend|dogs?|cats?|pets?|pups?|team)\b",
-        re.IGNORECASE,
+        r"\b(?:my|our) (?:\w+ )?(?:mom|mother|dad|father|sister|brother|kids?|son|daughter|family|"
+        r"friends?|partner|wife|husband|girlfriend|boyfriend|dogs?|cats?|pets?|pups?|team)\b",
+        _ANY,
     ),
     "a recent event (last week, yesterday, just)": re.compile(
-        r"\b(?:last|yesterday|ago|just|recently|this (?:week|month|morning)|today|finally)\b",
-        re.IGNORECASE,
+        r"\b(?:last|yesterday|ago|just|recently|this (?:week|month|morning)|today|finally)\b", _ANY
     ),
     "a feeling or a judgement": re.compile(
         r"\b(?:feel\w*|felt|love[sd]?|happy|proud|grateful|thankful|amazing|awesome|great|helps?|"
-        r"means|inspir\w+|important|fun|joy)\b", re.IGNORECASE
-    ),  # fmt: skip
-}  # fmt: skip
+        r"means|inspir\w+|important|fun|joy)\b",
+        _ANY,
+    ),
+}
 OTHER = "a plain statement"
 
 
@@ -105,12 +107,12 @@ def read_one(number: int, raw: dict[str, Any]) -> Conversation:
     told = raw["conversation"]
     sessions = []
     for key in sorted((k for k in told if re.fullmatch(r"session_\d+", k)), key=_number):
-        at = datetime.strptime(told[f"{key}_date_time"], "%I:%M %p on %d %B, %Y")
+        at = datetime.strptime(f"{told[f'{key}_date_time']} +0000", "%I:%M %p on %d %B, %Y %z")
         lines = tuple(
             Line(turn_id(t["dia_id"]), t["speaker"], t.get("text", ""), "img_url" in t)
             for t in told[key]
         )
-        sessions.append((at.replace(tzinfo=UTC), lines))
+        sessions.append((at, lines))
     observed = {
         each
         for by_speaker in raw["observation"].values()
@@ -154,7 +156,9 @@ class Tally:
     shown: list[str] = field(default_factory=list)
 
 
-async def live(memory: Memory, clock: ManualClock, talk: Conversation, me: str, tally: Tally) -> None:
+async def live(
+    memory: Memory, clock: ManualClock, talk: Conversation, me: str, tally: Tally
+) -> None:
     """Let one speaker be the user of a whole conversation, and count."""
     user = f"{talk.name}-{me}"
     of_turn: dict[str, list[Decision]] = {}
@@ -229,8 +233,9 @@ async def count_survival(
         for item in items
         for signal in (await memory.history(user, item.id)).signals
     }
-    for status in ("candidate", "confirmed", "frozen", "archived"):
-        tally.counts[f"at the end {status}"] += sum(i.status == status for i in items)
+    for item in items:
+        pool = "hot" if item.status in ("candidate", "confirmed") else item.status
+        tally.counts[f"at the end {pool}"] += 1
     asked = {line.id for line in mine} & talk.evidence
     tally.counts["evidence turns"] += len(asked)
     tally.counts["evidence turns reachable"] += len(asked & rests_on)
@@ -268,10 +273,9 @@ def table(tally: Tally, lives: int, seconds: float) -> str:
         f"| noise | {share('stored noise', 'stored')} |",
         f"| evidence survival | {share('evidence turns reachable', 'evidence turns')} |",
         f"| memories stored per user turn | {counts['stored'] / counts['user turns']:.2f} |",
-        "| items at the end, a user: hot / frozen / archived | "
-        f"{(counts['at the end candidate'] + counts['at the end confirmed']) / lives:.0f} / "
-        f"{counts['at the end frozen'] / lives:.0f} / "
-        f"{counts['at the end archived'] / lives:.0f} |",
+        f"| items at the end, a user: hot | {counts['at the end hot'] / lives:.0f} |",
+        f"| frozen | {counts['at the end frozen'] / lives:.0f} |",
+        f"| archived | {counts['at the end archived'] / lives:.0f} |",
         "", f"{lives} lives, {counts['user turns']:,} user turns, {seconds:.0f} s.", "",
         "| observed turns by kind | turns | stored |", "|---|--:|--:|",
     ]  # fmt: skip

@@ -2,11 +2,12 @@
 
     python bench/memorycode.py [--data FOLDER] [--limit N] [--show N] [--write]
 
-Each dialogue is a user, each of its sessions a session, two weeks apart; the mentor's lines are the
-user's turns, the mentee's the assistant's. Metrics are those of the data set's notes: a stored text
-*covers* a topic when it has every quoted literal of it and at least 70 % of its stemmed content
-words. A text *states* one value of a chain when it covers it, and has the words and the polarity
-that tell this value from the chain's others (else "use Emacs as preferred IDE" would count as Vim).
+Each dialogue is a user, each of its sessions a session, two weeks apart; the mentor's lines are
+the user's turns, the mentee's the assistant's. Metrics are those of the data set's notes: a stored
+text *covers* a topic when it has every quoted literal of it and at least 70 % of its stemmed
+content words. A text *states* one value of a chain when it covers it, and has the words and the
+polarity that tell this value from the chain's others (else "use Emacs as preferred IDE" would
+count as Vim).
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from functools import lru_cache  # noqa: E402
 from pathlib import Path  # noqa: E402
 from typing import Any  # noqa: E402
 
-from dualgate import Memory, MemoryItem, Message, Settings  # noqa: E402
+from dualgate import Memory, MemoryItem, Message  # noqa: E402
 from dualgate.domain.plan import Decision, Outcome  # noqa: E402
 from dualgate.testing import ManualClock  # noqa: E402
 
@@ -228,9 +229,8 @@ async def count_session(
     counts = tally.counts
     entered = [d for d in decisions if d.outcome in ENTERED]
     texts = [d.candidate.content for d in entered]
-    for decision in decisions:
-        if decision.outcome is Outcome.MERGED and decision.item_id:
-            texts.append((await memory.item(user, decision.item_id)).content)
+    confirmed = {str(d.item_id) for d in decisions if d.outcome is Outcome.MERGED}
+    texts += [(await memory.item(user, item_id)).content for item_id in confirmed]
     counts["sessions"] += 1
     if part.is_filler:
         counts["filler sessions"] += 1
@@ -239,12 +239,13 @@ async def count_session(
         return
     said = sentences(content for role, content in part.turns if role == "user")
     for kind, topic in part.topics:
+        near = next((each for each in said if covers(each, topic)), None)
+        stored = any(covers(text, topic) for text in texts)
         counts[kind] += 1
-        counts[f"{kind} stored"] += any(covers(text, topic) for text in texts)
-        counts[f"{kind} sayable"] += any(covers(each, topic) for each in said)
-        if not any(covers(text, topic) for text in texts):
-            near = [s for s in said if covers(s, topic)] or ["(in no single sentence)"]
-            tally.missed.append(f"{kind}: {topic} <- {near[0]}")
+        counts[f"{kind} stored"] += stored
+        counts[f"{kind} sayable"] += near is not None
+        if not stored:
+            tally.missed.append(f"{kind}: {topic} <- {near or '(in no single sentence)'}")
     counts["instruction items"] += len(entered)
     counts["instruction items right"] += sum(
         any(covers(d.candidate.content, topic) for _, topic in part.topics) for d in entered
@@ -264,9 +265,8 @@ async def count_chains(
         if cursor is None:
             break
     told: dict[int, list[int]] = {}
-    for part in parts:
-        for chain, index in part.chains:
-            told.setdefault(chain, []).append(index)
+    for chain, index in (each for part in parts for each in part.chains):
+        told.setdefault(chain, []).append(index)
     for chain, indexes in told.items():
         values, last = chains[chain], indexes[-1]
         earlier = {i for i in indexes if i != last}
@@ -375,7 +375,7 @@ async def run(folder: Path, limit: int, show: int) -> str:
     dialogues, chains = load(folder, limit)
     tally, clock = Tally(), ManualClock(START)
     started = time.perf_counter()
-    async with Memory.open("memory://", settings=Settings(upkeep_hours=24.0), clock=clock) as memory:
+    async with Memory.open("memory://", clock=clock) as memory:
         for name, parts in dialogues:
             clock.set(START)
             await run_dialogue(memory, clock, name, parts, tally, chains)
@@ -412,7 +412,7 @@ def page(found: str, limit: int) -> str:
         "column of the yardstick the first four rows are the ceiling of the string check.\n\n"
         f"    python bench/memorycode.py --limit {limit} --write\n\n"
         f"{found}\n\n"
-        f"How the check works: see the head of `bench/memorycode.py`. Data: MemoryCode, Apache-2.0 "
+        "How the check works: see the head of `bench/memorycode.py`. Data: MemoryCode, Apache-2.0 "
         "(Rakotonirina et al., 2025).\n"
     )
 

@@ -82,14 +82,10 @@ TEXTS = [
 
 @pytest.mark.parametrize("backend", ["memory", "sqlite"])
 @pytest.mark.parametrize("text", TEXTS)
-async def test_any_text_is_stored_as_valid_text(
-    backend: str, text: str, tmp_path: Path
-) -> None:
+async def test_any_text_is_stored_as_valid_text(backend: str, text: str, tmp_path: Path) -> None:
     """S104"""
     url = "memory://" if backend == "memory" else f"sqlite:///{tmp_path / 'm.db'}"
-    async with Memory.open(
-        url, clock=ManualClock(START), embedder=HashEmbedder()
-    ) as memory:
+    async with Memory.open(url, clock=ManualClock(START), embedder=HashEmbedder()) as memory:
         made = Candidate("fact", text, value=text, quote=text, confidence=0.9)
         await memory.observe(USER, "s", [Message("user", text)], wait=True)
         await memory.propose(USER, "s", [made], wait=True)
@@ -146,7 +142,7 @@ class Short(HashEmbedder):
     ("fact", "content", "filler"),
     [
         ("我的工号是四七一一。", "员工证 4711", "这一段只是闲聊，没有别的意思。"),
-        ("My locker number is 4711.", "Cabinet no. four thousand", "This line is only here to fill a page. "),
+        ("My locker number is 4711.", "Cabinet no. four thousand", "This line fills a page. "),
     ],
 )
 async def test_an_embedder_that_refuses_long_texts_loses_no_fact_in_silence(
@@ -179,7 +175,7 @@ async def test_an_embedder_that_refuses_long_texts_loses_no_fact_in_silence(
         "🙂" * 50_000,
         "ERROR 2026-03-01 12:00:00 connection reset by peer 10.0.0.1\n" * 4_000,
         "مرحبا بالعالم " * 10_000,
-        "{\"a\": [1, 2, 3]}, " * 10_000,
+        '{"a": [1, 2, 3]}, ' * 10_000,
         "“" * 20_000 + "（" * 20_000,
         "我" * 50_000 + "喜欢" * 50_000,
     ],
@@ -198,8 +194,7 @@ async def test_a_huge_paste_neither_raises_nor_stalls_nor_becomes_memory(
 
 SECRETS = [
     (  # S154
-        "Use this key for the demo: sk-test-FAKE0000FAKE0000FAKE and the db password is "
-        "Sample!Pass-000.",
+        "The demo key is sk-test-FAKE0000FAKE0000FAKE and the db password is Sample!Pass-000.",
         ["sk-test-FAKE0000FAKE0000FAKE", "Sample!Pass-000"],
     ),
     (  # S155
@@ -212,6 +207,11 @@ SECRETS = [
     ("export AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
      ["wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"]),
 ]  # fmt: skip
+
+
+def bytes_of(folder: Path) -> str:
+    """Return all files of a folder as text."""
+    return b"".join(p.read_bytes() for p in folder.iterdir()).decode("utf-8", "replace")
 
 
 @pytest.mark.parametrize(("text", "secrets"), SECRETS)
@@ -229,7 +229,7 @@ async def test_a_secret_is_nowhere_in_the_file(
     with sqlite3.connect(path) as connection:
         everything = "\n".join(connection.iterdump())
     connection.close()
-    raw = b"".join(p.read_bytes() for p in tmp_path.iterdir()).decode("utf-8", "replace")
+    raw = bytes_of(tmp_path)
     for secret in secrets:
         for place in (everything, raw, shown, caplog.text):
             assert secret not in place
