@@ -18,6 +18,7 @@ from typing import Any
 
 SEEDS = Path(__file__).parent / "seeds"
 _SPAN = re.compile(r"\[([a-z]+)((?: \S+)*)\|([^\]]+)\]")
+TAILED = 0.4  # share of compositions that end in a request or a question
 _SLOT = re.compile(r"\{(\w+)\}")
 
 
@@ -26,14 +27,43 @@ def rows(times: int = 4) -> list[dict[str, Any]]:
     made = []
     for path in sorted(SEEDS.glob("*.txt")):
         head, _, body = path.read_text(encoding="utf-8").partition("---\n")
-        slots = {
-            name: words.split("|")
-            for name, words in (line[1:].split(": ", 1) for line in head.splitlines() if line)
-        }
+        slots = _slots(head)
         for number, pattern in enumerate(line for line in body.splitlines() if line):
             chance = random.Random(f"{path.stem}{number}")  # noqa: S311
             made += _fillings(f"seed-{path.stem}-{number}", path.stem, pattern, slots, chance, times)
     return made
+
+
+OPENERS = {
+    "zh": ("", "", "", "", "先说下情况，", "我这边：", "背景：", "跟你说下，", "补充下，", "我，", "对了，"),
+    "en": ("", "", "", "", "some background: ", "so, ", "fyi ", "ok so ", "context: ", "oh and ", "about me, "),
+}
+SEAMS = {"zh": ("，", "，", "，", "。", "；", " ", "，还有"), "en": (", ", ", ", ", and ", ". ", "; ", " and ", ". Also ")}
+TAILS = {"zh": ("。{task}", "，{q}", "，{task}", "。{q}？", "，帮我{task}"), "en": (". {task}", ", {q}?", ". {q}?", ", {task} please", " - can you {task}?")}
+
+
+def compositions(count: int = 500) -> list[dict[str, Any]]:
+    """Return turns composed of the fragments: one to four facts, with or without a request."""
+    made = []
+    for path in sorted(SEEDS.glob("*.fragments")):
+        lang = path.stem
+        slots = _slots((SEEDS / f"{lang}.txt").read_text(encoding="utf-8").partition("---\n")[0])
+        fragments = [line for line in path.read_text(encoding="utf-8").splitlines() if line]
+        for number in range(count):
+            chance = random.Random(f"{lang}fragments{number}")  # noqa: S311
+            chosen = chance.sample(fragments, chance.choice((1, 1, 2, 3, 4)))
+            text = chance.choice(OPENERS[lang]) + chosen[0]
+            for piece in chosen[1:]:
+                text += chance.choice(SEAMS[lang]) + piece
+            text += chance.choice(TAILS[lang]) if chance.random() < TAILED else ""
+            filled = _SLOT.sub(lambda found: chance.choice(slots[found.group(1)]), text)
+            made.append(row_of(f"seed-{lang}f-{number}", lang, filled))
+    return made
+
+
+def _slots(head: str) -> dict[str, list[str]]:
+    pairs = (line[1:].split(": ", 1) for line in head.splitlines() if line)
+    return {name: words.split("|") for name, words in pairs}
 
 
 def _fillings(

@@ -37,7 +37,7 @@ from dualgate.adapters.local.extraction.features import (
 
 TARGET = Path(models.__file__).with_name(models.WEIGHTS)
 CACHE = Path(tempfile.gettempdir()) / "dualgate-training-vectors.pickle"
-FOLDS = 2
+FOLDS = 4
 TYPE_SERVES = 0.4
 AUGMENT = 0.3
 # Hand-written turns count fully; patterns and compositions only widen the vocabulary.
@@ -46,7 +46,7 @@ GENERATED_PERCENT = 12
 SPARSE_SCALE = 0.5
 DENSE_SCALE = {"state": 2.0, "turn": 3.0}
 OTHER_DENSE_SCALE = 4.0
-STRENGTH = {"state": 0.12, "turn": 0.2, "gate": 0.03, "join": 0.1}
+STRENGTH = {"state": 0.2, "turn": 0.2, "gate": 0.03, "join": 0.1}
 OTHER_STRENGTH = 0.5
 KINDS = {
     "item_type": "identity preference constraint rule project decision commitment event fact".split(),
@@ -246,7 +246,7 @@ def with_augmented(examples: Sequence[Example]) -> list[Example]:
 
 @cache
 def patterns() -> tuple[Example, ...]:
-    return tuple(example(row) for row in seeds.rows())
+    return tuple(example(row) for row in (*seeds.rows(), *seeds.compositions()))
 
 
 def as_model(arrays: dict[str, np.ndarray]) -> models.Model:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -80,15 +80,20 @@ class Setting:
     carried: bool
 
 
-def clause_ids(clauses: Sequence[Clause], setting: Setting) -> list[Ids]:
-    """Describe every clause of a turn, with its neighbours and its turn."""
-    cues = [cues_in(clause.text) for clause in clauses]
-    turn = {cue for found in cues for cue in found}
+def clause_ids(
+    clauses: Sequence[Clause], setting: Setting, wanted: Sequence[int] | None = None
+) -> list[Ids]:
+    """Describe clauses of a turn, all or the wanted ones, with their neighbours and their turn."""
+    wanted = range(len(clauses)) if wanted is None else wanted
+    near = {place for index in wanted for place in (index - 1, index, index + 1)}
+    cues = {place: cues_in(clauses[place].text) for place in near if 0 <= place < len(clauses)}
+    turn = {cue for found in cues.values() for cue in found}
     shared = {f"t:{cue}" for cue in turn} | {f"lang:{setting.lang}"}
     shared |= {f"size:{min(len(clauses), 8)}", f"carried:{setting.carried}"}
     shared |= {f"a:{cue}" for cue in cues_in(setting.reply_to)} if setting.reply_to else {"a:none"}
     described = []
-    for index, clause in enumerate(clauses):
+    for index in wanted:
+        clause = clauses[index]
         names = {f"g:{gram}" for gram in _grams(clause.text, 4)}
         names |= {f"c:{cue}" for cue in cues[index]}
         own = cues[index]
@@ -117,7 +122,7 @@ def _length(text: str, lang: str) -> int:
 
 
 def _neighbour(
-    side: str, clauses: Sequence[Clause], cues: Sequence[tuple[str, ...]], index: int
+    side: str, clauses: Sequence[Clause], cues: Mapping[int, tuple[str, ...]], index: int
 ) -> set[str]:
     if not 0 <= index < len(clauses):
         return {f"{side}:edge"}

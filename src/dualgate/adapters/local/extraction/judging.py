@@ -6,6 +6,7 @@ belong together, and what kind of statement they make. Synchronous; embeddings c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -22,7 +23,14 @@ from dualgate.domain.types import ItemType, Scope
 PROPOSE_AT = 0.30
 JOIN_AT = 0.6
 # A turn with more clauses than this is first thinned by the cheap head, without embeddings.
-EMBED_LIMIT = 48
+EMBED_LIMIT = 32
+# In a turn as long as a document, only clauses that speak of someone, or to someone, are read.
+READ_LIMIT = 160
+_PERSONAL = re.compile(
+    r"我|咱|俺|本人|以后|今后|从现在|记[住得下]|一律|默认|[别勿]|不要|必须|过敏|[爸妈哥姐弟妹]|老公|老婆|孩子|女儿|儿子"
+    r"|\b(?:i|i'm|i’m|im|i've|i’ve|i'd|i'll|my|me|mine|we|we're|we've|our|us|always|never|from now on|don't|don’t|please|stop|allerg\w*)\b",
+    re.IGNORECASE,
+)
 STATES = ("none", "lasting", "task", "moment")
 
 
@@ -44,10 +52,15 @@ def worth_embedding(reading: Reading, model: Model) -> list[int]:
     count = len(reading.clauses)
     if count <= EMBED_LIMIT:
         return list(range(count))
-    ids = clause_ids(reading.clauses, reading.setting)
+    personal = [i for i, clause in enumerate(reading.clauses) if _PERSONAL.search(clause.text)]
+    half = READ_LIMIT // 2
+    read = personal if len(personal) <= READ_LIMIT else [*personal[:half], *personal[-half:]]
+    if not read:
+        return []
+    ids = clause_ids(reading.clauses, reading.setting, read)
     promise = 1.0 - model["gate"].probabilities(ids, None)[:, 0]
     best = np.argsort(-promise, kind="stable")[:EMBED_LIMIT]
-    return sorted(int(index) for index in best)
+    return sorted(read[int(index)] for index in best)
 
 
 def texts_to_embed(reading: Reading, chosen: Sequence[int]) -> list[str]:
@@ -66,10 +79,8 @@ def states(reading: Reading, chosen: Sequence[int], vectors: Array, model: Model
     result = np.zeros((len(reading.clauses), len(STATES)), dtype=np.float32)
     result[:, 0] = 1.0
     if chosen:
-        ids = clause_ids(reading.clauses, reading.setting)
-        result[list(chosen)] = model["state"].probabilities(
-            [ids[index] for index in chosen], clause_dense(vectors)
-        )
+        ids = clause_ids(reading.clauses, reading.setting, chosen)
+        result[list(chosen)] = model["state"].probabilities(ids, clause_dense(vectors))
     return result
 
 

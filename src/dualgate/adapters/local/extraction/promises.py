@@ -62,7 +62,8 @@ def offer_in(text: str, lang: str) -> str | None:
     """Return the sentence the user may agree to: the last promise or offer that says what."""
     found = [each for each in _sentences(text, lang) if _PROMISE.search(each)]
     telling = [each for each in found if not _POINTING.search(each)]
-    return (telling or found or [None])[-1]
+    chosen = telling or found
+    return chosen[-1] if chosen else None
 
 
 def accepted(text: str, reply_to: str, lang: str) -> str | None:

@@ -26,6 +26,7 @@ _ZH_PERSON: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"(?:我|俺|咱)这人|我这个人", "用户"),
         (r"我本人|本人|我自己|自己我", "用户自己"),
         (r"(?<!自)我的|俺的", "用户的"),
+        (r"(?<!自)我(?=[大小二老]?(?:爸|妈|爷|奶|外[公婆]|姥|哥|姐|弟|妹|儿子|女儿|闺女|老公|老婆|婆婆|公公|岳|孩子|侄|同事|朋友|室友))", "用户的"),
         (r"(?<!自)(?:我|俺|咱)", "用户"),
         (r"您|你们?", "助手"),
     )
@@ -85,12 +86,14 @@ def sentence(text: str, lang: str, item_type: ItemType, owner: str = "user") -> 
     '用户对花生过敏'
     """
     plain = " ".join(text.split())
+    if plain.count("(") + plain.count("（") > plain.count(")") + plain.count("）"):
+        plain += "）" if "（" in plain else ")"
     return _chinese(plain, item_type, owner) if lang == "zh" else _english(plain, item_type, owner)
 
 
 def _chinese(text: str, item_type: ItemType, owner: str) -> str:
     said = _ZH_FILLER.sub("", text) or text
-    said = (_ZH_TAIL.sub("", said) or said).strip(" ,，。；;、")
+    said = (_ZH_TAIL.sub("", said) or said).strip(" ,，。；;、：:")
     for pattern, wording in _ZH_PERSON:
         said = pattern.sub(wording, said)
     if "用户" in said[:8] or owner == "assistant":
@@ -102,7 +105,7 @@ def _chinese(text: str, item_type: ItemType, owner: str) -> str:
 
 def _english(text: str, item_type: ItemType, owner: str) -> str:
     said = _EN_FILLER.sub("", text.replace("’", "'")) or text
-    said = (_EN_TAIL.sub("", said) or said).strip(" ,;")
+    said = (_EN_TAIL.sub("", said) or said).strip(" ,;:")
     for pattern, wording in _EN_PERSON[:10]:
         said = pattern.sub(wording, said)
     said = _EN_I.sub(_agree, said)
