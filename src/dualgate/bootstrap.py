@@ -93,8 +93,9 @@ class Memory(MemoryVerbs):
 
         async def opened() -> Memory:
             chosen = settings or Settings()
-            backend = await open_backend(url or chosen.url, chosen)
-            memory = cls(wire(backend, chosen, clock, extractor, embedder, observer))
+            finding = embedder or UseEmbedder()
+            backend = await open_backend(url or chosen.url, chosen, finding.model)
+            memory = cls(wire(backend, chosen, clock, extractor, finding, observer))
             memory.start()
             return memory
 
@@ -113,8 +114,13 @@ def default_url() -> str:
     return f"sqlite:///{folder / 'memory.db'}"
 
 
-async def open_backend(url: str | None, settings: Settings) -> Backend:
-    """Open the database behind a url. Raises StoreError, InvalidInputError."""
+async def open_backend(
+    url: str | None, settings: Settings, vector_model: str = ""
+) -> Backend:
+    """Open the database behind a url. Raises StoreError, InvalidInputError.
+
+    vector_model: the embedder's name; it goes with every stored vector [T3].
+    """
     limits = (settings.queue.per_user_limit, settings.queue.total_limit)
     capacity = settings.smallest_archive()
     url = url or default_url()
@@ -133,7 +139,9 @@ async def open_backend(url: str | None, settings: Settings) -> Backend:
         except OSError as error:
             problem = f"cannot make {path.parent}: {error}"
             raise StoreError(problem, "Choose another url") from error
-        return await open_sqlite(path, archive_capacity=capacity, queue_limits=limits)
+        return await open_sqlite(
+            path, archive_capacity=capacity, queue_limits=limits, vector_model=vector_model
+        )
     raise InvalidInputError("url", 'must be "sqlite:///path/to/memory.db" or "memory://"', url)
 
 
