@@ -65,4 +65,5 @@ async def keep_all(on: KeepPorts) -> list[Move]:
 
 
 def _is_due(last: datetime | None, now: datetime, every_hours: float) -> bool:
-    return last is None or now - last >= timedelta(hours=every_hours)
+    # A clock that was ahead for a while must not put upkeep off until it is caught up with.
+    return last is None or abs(now - last) >= timedelta(hours=every_hours)

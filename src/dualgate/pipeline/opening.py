@@ -20,6 +20,7 @@ from dualgate.domain.assembly import (
     Score,
     best_scored,
     core_order,
+    is_withheld,
     on_topic_first,
 )
 from dualgate.domain.fusion import Path, fuse
@@ -28,7 +29,6 @@ from dualgate.domain.query import first_sentence, read_query
 from dualgate.domain.relevance import Fit, answers, fit
 from dualgate.domain.score import live_score
 from dualgate.domain.status import Status
-from dualgate.domain.types import Sensitivity
 from dualgate.domain.view import Snapshot
 from dualgate.pipeline.ports import Embedder, Session, Store, TokenCounter, Use
 from dualgate.pipeline.recipes import ReadPolicy, Recipe
@@ -163,7 +163,8 @@ async def _kept_session(
         Session(
             user_id=snapshot.user_id,
             id=session_id,
-            root_id=session_id if session is None else session.root_id,
+            # Its first turns tell whose fork it is; looking comes before them [F2].
+            root_id="" if session is None else session.root_id,
             started_at=now if session is None else session.started_at,
             ended_at=None if session is None else session.ended_at,
             core_text=text,
@@ -211,7 +212,7 @@ def _stays(item: MemoryItem | None) -> bool:
     """Whether a kept line may still be shown: not if the user took the item away [P1, P3]."""
     if item is None or item.status is Status.FORGOTTEN:
         return False
-    return item.sensitivity is not Sensitivity.SENSITIVE
+    return not is_withheld(item)
 
 
 # --- active and recalled ------------------------------------------------------------------------

@@ -255,6 +255,7 @@ class StoredTurn:
 class Session:
     """A session and the root of its lineage: forks and resumptions share the root [F2].
 
+    root_id is "" while the session was only looked at: `keep_core` came before its first unit.
     core_* is the rendered core of the first `context()`, kept so that it stays byte-identical
     for the whole session [R1].
     """

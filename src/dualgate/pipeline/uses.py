@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 
+from dualgate.errors import DualgateError
 from dualgate.pipeline.ports import Store, Use
 
 
@@ -31,14 +32,24 @@ class UseBook:
             self._task = asyncio.create_task(self._later(), name="dualgate-uses")
 
     async def flush(self) -> None:
-        """Write down what is gathered."""
+        """Write down what is gathered; what fails for one user stays gathered for the next time.
+
+        Raises the first failure, after all others have had their turn.
+        """
+        failures: list[Exception] = []
         async with self._lock:
-            seen_at, self._seen_at = self._seen_at, {}
-            uses, self._uses = self._uses, defaultdict(list)
-            for user_id, now in seen_at.items():
-                snapshot = await self._store.snapshot(user_id)
-                own_time = snapshot.own_time.touched(now)
-                await self._store.record_uses(user_id, uses[user_id], own_time)
+            for user_id in list(self._seen_at):
+                now, uses = self._seen_at.pop(user_id), self._uses.pop(user_id, [])
+                try:
+                    snapshot = await self._store.snapshot(user_id)
+                    own_time = snapshot.own_time.touched(now)
+                    await self._store.record_uses(user_id, uses, own_time)
+                except DualgateError as error:
+                    self._uses[user_id] = [*uses, *self._uses[user_id]]
+                    self._seen_at[user_id] = max(now, self._seen_at.get(user_id, now))
+                    failures.append(error)
+        if failures:
+            raise failures[0]
 
     async def close(self) -> None:
         """Write down what is gathered, now, and leave nothing running."""

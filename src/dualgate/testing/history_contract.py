@@ -264,6 +264,22 @@ class HistoryContract:
         assert (without_parent.root_id, without_parent.started_at) == ("s1", MONDAY)
         assert late_parent.root_id == "s1"
 
+    async def test_a_session_that_was_only_looked_at_gets_its_root_with_its_first_unit(
+        self, backend: Backend
+    ) -> None:
+        """[F2, R1]: its context is asked for before anything is said in it."""
+        looked_at = Session(user_id="ann", id="s2", root_id="", started_at=MONDAY, core_text="x")
+        await backend.store.keep_core(looked_at)
+        async with backend.store.begin("ann") as unit:
+            await unit.session("s1", MONDAY, None)
+            fork = await unit.session("s2", MONDAY + DAY, "s1")
+            again = await unit.session("s2", MONDAY + DAY, "s9")
+        kept = await backend.store.session("ann", "s2")
+
+        assert (fork.root_id, again.root_id, fork.core_text) == ("s1", "s1", "x")
+        assert kept == fork
+        assert fork.started_at == MONDAY
+
     async def test_the_first_core_of_a_session_stays(self, backend: Backend) -> None:
         async with backend.store.begin("ann") as unit:
             session = await unit.session("s1", MONDAY, None)

@@ -178,7 +178,9 @@ class Person:
     def _commit_sessions(self, changes: Changes) -> None:
         for session in changes.sessions.values():
             # A core may have been kept since the unit looked.
-            self.sessions.setdefault(session.id, session)
+            kept = self.sessions.setdefault(session.id, session)
+            if not kept.root_id:
+                self.sessions[session.id] = replace(kept, root_id=session.root_id)
         for note in changes.notes:
             shelf = self.notes.setdefault((note.session_id, note.task_id), {})
             shelf[note.key] = (note.text, note.expires_at)

@@ -127,17 +127,15 @@ class MemoryUnit:
     async def session(self, session_id: str, now: datetime, parent_id: str | None) -> Session:
         """Return the session, made if new; its root is settled then [F2]."""
         known = self._session(session_id)
-        if known is not None:
+        if known is not None and known.root_id:
             return known
         self._require_open()
         parent = None if parent_id is None else self._session(parent_id)
         root = session_id if parent_id is None else parent_id
-        made = Session(
-            user_id=self._user_id,
-            id=session_id,
-            root_id=root if parent is None else parent.root_id,
-            started_at=now,
-        )
+        root = root if parent is None or parent_id == session_id else parent.root_id or root
+        made = Session(user_id=self._user_id, id=session_id, root_id=root, started_at=now)
+        if known is not None:  # it was only looked at so far, by its core
+            made = replace(known, root_id=root)
         self.changes.sessions[session_id] = made
         return made
 
@@ -223,7 +221,9 @@ class MemoryUnit:
         return list(_seen(self._person.items, self.changes).values())
 
     def _session(self, session_id: str) -> Session | None:
-        known = self._person.sessions.get(session_id) or self.changes.sessions.get(session_id)
+        known = self._person.sessions.get(session_id)
+        if known is None or not known.root_id:
+            known = self.changes.sessions.get(session_id) or known
         ended_at = self.changes.ended.get(session_id)
         if known is None or ended_at is None or known.ended_at is not None:
             return known

@@ -95,6 +95,11 @@ _END_SESSION = (
     .where(reading.own(_sessions.user_id), _sessions.id == bindparam("session_id"))
     .values(ended_at=bindparam("now"))
 )
+_SETTLE_ROOT = (
+    update(tables.sessions)
+    .where(reading.own(_sessions.user_id), _sessions.id == bindparam("session_id"))
+    .values(root_id=bindparam("root"))
+)
 _KEEP_CORE = (
     update(tables.sessions)
     .where(
@@ -199,12 +204,16 @@ def make_session(
 ) -> tuple[Session, bool]:
     """Return the session, and whether it was made now [F2]."""
     kept = reading.session(sql, user_id, session_id)
-    if kept is not None:
+    if kept is not None and kept.root_id:
         return kept, False
     root_id = session_id
     if parent_id is not None and parent_id != session_id:
         parent = reading.session(sql, user_id, parent_id)
-        root_id = parent_id if parent is None else parent.root_id
+        root_id = (parent_id if parent is None else parent.root_id) or parent_id
+    if kept is not None:  # it was only looked at so far, by its core
+        named = {"user_id": user_id, "session_id": session_id, "root": root_id}
+        sql.run(_SETTLE_ROOT, named)
+        return replace(kept, root_id=root_id), True
     made = Session(user_id=user_id, id=session_id, root_id=root_id, started_at=now)
     sql.insert_new(tables.sessions, [session_row(made)])
     return replace(made, started_at=to_utc(now)), True
