@@ -162,7 +162,7 @@ class Draft:
         moved = self.shift(item, cause, Status.ARCHIVED, {"score": score, **(numbers or {})})
         self._tail[moved.id] = moved
         while self.archive_count > self.policy.archive.capacity:
-            last = min(self._tail.values(), key=self._leaving_rank)
+            last = self._first_to_leave()
             self.shift(last, Cause.CROWDED_OUT, Status.FORGOTTEN, {"retention": self.kept(last)})
         return moved
 
@@ -246,6 +246,15 @@ class Draft:
         )
 
     # --- inside
+
+    def _first_to_leave(self) -> MemoryItem:
+        # Retention, which takes long to work out, decides only among the first of a kind.
+        kind = min(self._leaving_kind(item) for item in self._tail.values())
+        first = [item for item in self._tail.values() if self._leaving_kind(item) == kind]
+        return min(first, key=self._leaving_rank)
+
+    def _leaving_kind(self, item: MemoryItem) -> tuple[bool, bool]:
+        return leaving_rank(item, 0.0, expired=is_expired(item, self.now))[:2]
 
     def _leaving_rank(self, item: MemoryItem) -> tuple[bool, bool, float, str]:
         return leaving_rank(item, self.kept(item), expired=is_expired(item, self.now))

@@ -53,4 +53,4 @@ def may_freeze(item: MemoryItem, policy: FreezePolicy) -> bool:
 
 def waiting_line(items: Iterable[MemoryItem], policy: FreezePolicy) -> list[MemoryItem]:
     """Return the items that may freeze, in no order; most of a pool fails the first test."""
-    return [item for item in items if may_freeze(item, policy)]
+    return [i for i in items if i.status is Status.CONFIRMED and may_freeze(i, policy)]

@@ -117,7 +117,7 @@ class SqlTransaction:
         }
         shows = bool(plan.items or plan.pendings or plan.purged)
         entry = await self._warm() if shows else None
-        known = {} if entry is None else {**entry.snapshot.hot, **entry.snapshot.frozen}
+        known = {} if entry is None else _at_hand(entry.snapshot)
 
         def work(sql: Sql) -> dict[str, MemoryItem]:
             return writing.apply(
@@ -285,3 +285,9 @@ class SqlTransaction:
             elif old is not None and old.status not in LIVE:
                 # It comes back with a vector that only the database holds.
                 self._pool_outdated = True
+
+
+def _at_hand(snapshot: Snapshot) -> dict[str, MemoryItem]:
+    """Return the items that need not be read: the pools, and who leaves the archive first."""
+    tail = {item.id: item for item in snapshot.archive_tail}
+    return {**tail, **snapshot.hot, **snapshot.frozen}
