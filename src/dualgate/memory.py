@@ -48,6 +48,7 @@ from dualgate.pipeline.waiting import Waiting
 from dualgate.pipeline.worker import QueuePolicy, Worker
 
 _PAGE_LIMIT = 1_000
+_DECISIONS_LIMIT = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,7 +189,7 @@ class MemoryVerbs:
         """Hand over candidates that the assistant's own model understood [W5]."""
         require_id("user_id", user_id)
         require_id("session_id", session_id)
-        if isinstance(candidates, Candidate) or not isinstance(candidates, Sequence):
+        if isinstance(candidates, Candidate | str) or not isinstance(candidates, Sequence):
             raise InvalidInputError("candidates", "must be a list of Candidate", candidates)
         for index, candidate in enumerate(candidates):
             if not isinstance(candidate, Candidate):
@@ -273,11 +274,9 @@ class MemoryVerbs:
     ) -> ItemPage:
         """List items, newest first. status: one, several, or None for all but forgotten ones."""
         require_id("user_id", user_id)
-        if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= _PAGE_LIMIT:
-            raise InvalidInputError("limit", f"must be between 1 and {_PAGE_LIMIT}", limit)
-        wanted = looking.wanted(
-            status, None if item_type is None else choice("item_type", ItemType, item_type), text
-        )
+        intake.require_limit(limit, _PAGE_LIMIT)
+        kind = None if item_type is None else choice("item_type", ItemType, item_type)
+        wanted = looking.wanted(status, kind, intake.text_or_none("text", text))
         page = await self._parts.store.page(user_id, wanted, limit=limit, cursor=cursor)
         return ItemPage(items=await self._live(user_id, page.items), cursor=page.cursor)
 
@@ -306,6 +305,10 @@ class MemoryVerbs:
     ) -> list[Decision]:
         """Return recorded decisions, newest first, refused ones too [W2]."""
         require_id("user_id", user_id)
+        text = intake.text_or_none("text", text)
+        if job_id is not None:
+            require_id("job_id", job_id)
+        intake.require_limit(limit, _DECISIONS_LIMIT)
         return await self._parts.store.decisions(user_id, text=text, job_id=job_id, limit=limit)
 
     async def stats(self, user_id: str | None = None) -> Stats:
@@ -369,8 +372,10 @@ class MemoryVerbs:
     async def pause(self, user_id: str, capture: bool = True, recall: bool = False) -> None:
         """Stop writing, or reading, for a user until `resume` [P2]."""
         require_id("user_id", user_id)
+        for name, value in (("capture", capture), ("recall", recall)):
+            intake.require_flag(name, value)
         async with self._parts.store.begin(user_id) as tx:
-            await tx.set_user(capture_paused=bool(capture), recall_paused=bool(recall))
+            await tx.set_user(capture_paused=capture, recall_paused=recall)
 
     async def resume(self, user_id: str) -> None:
         """Write and read again."""
@@ -379,6 +384,7 @@ class MemoryVerbs:
     async def set_user_class(self, user_id: str, name: str) -> None:
         """Give a user another profile of the gates [F7]; upkeep fits the pools to it at once."""
         require_id("user_id", user_id)
+        require_id("name", name)
         if name != "default" and name not in self._parts.user_classes:
             known = ", ".join(("default", *self._parts.user_classes))
             raise InvalidInputError("name", f"must be a user class of the settings: {known}", name)

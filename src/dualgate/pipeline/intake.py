@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from dualgate.domain.items import Candidate, Message, require_aware
+from dualgate.domain.items import Candidate, Message, clean_text, require_aware
 from dualgate.domain.plan import Decision
 from dualgate.errors import InvalidInputError
 from dualgate.pipeline.ports import Redactor
@@ -43,6 +43,25 @@ def require_id(argument: str, value: object) -> str:
     if "\x00" in value or any("\ud800" <= c <= "\udfff" for c in value):
         raise InvalidInputError(argument, "must be valid text without NUL", value)
     return value
+
+
+def require_flag(argument: str, value: object) -> bool:
+    """Return True or False; "no" is neither."""
+    if not isinstance(value, bool):
+        raise InvalidInputError(argument, "must be True or False", value)
+    return value
+
+
+def require_limit(value: object, highest: int) -> int:
+    """Return a page's or an answer's length."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= highest:
+        raise InvalidInputError("limit", f"must be between 1 and {highest}", value)
+    return value
+
+
+def text_or_none(argument: str, value: object) -> str | None:
+    """Return a text to look for, None for any."""
+    return None if value is None else clean_text(argument, value)
 
 
 def as_messages(messages: object) -> list[Message]:

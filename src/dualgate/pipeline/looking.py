@@ -67,7 +67,7 @@ def wanted(
     """Return the filter for a listing; None leaves out what the user forgot."""
     if status is None:
         statuses = frozenset(Status) - {Status.FORGOTTEN}
-    elif isinstance(status, str):
+    elif isinstance(status, str) or not isinstance(status, Collection):
         statuses = frozenset({choice("status", Status, status)})
     else:
         statuses = frozenset(choice("status", Status, s) for s in status)

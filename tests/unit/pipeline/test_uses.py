@@ -40,7 +40,7 @@ async def test_nothing_is_written_before_its_time_and_all_of_it_then():
     assert (await item_of(store)).access_count == 0
 
     async with asyncio.timeout(5):
-        while (await item_of(store)).access_count < 2:
+        while (await item_of(store)).access_count < 2:  # noqa: ASYNC110
             await asyncio.sleep(0.005)
 
     item = await item_of(store)
