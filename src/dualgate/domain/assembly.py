@@ -141,7 +141,16 @@ def recallable(item: MemoryItem, now: datetime, *, sensitive: bool = False) -> b
     """Whether the item may be shown at all [R5]."""
     if item.status not in LIVE or is_expired(item, now):
         return False
-    return sensitive or item.sensitivity is not Sensitivity.SENSITIVE
+    return sensitive or not is_withheld(item)
+
+
+def is_withheld(item: MemoryItem) -> bool:
+    """Whether the item is shown on request only: sensitive, and not kept by its user [P1].
+
+    A sensitive item has a time limit from the start; who likes, pins or restores it takes that
+    off, and has said by it that it may be used.
+    """
+    return item.sensitivity is Sensitivity.SENSITIVE and item.expires_at is not None
 
 
 def group_of(item: MemoryItem) -> Group:

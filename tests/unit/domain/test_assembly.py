@@ -65,7 +65,7 @@ def test_a_budget_that_is_no_whole_number_above_0_is_refused(wrong):
         {"status": Status.SUPERSEDED},
         {"status": Status.FORGOTTEN},
         {"expires_at": MONDAY},
-        {"sensitivity": Sensitivity.SENSITIVE},
+        {"sensitivity": Sensitivity.SENSITIVE, "expires_at": MONDAY + timedelta(days=30)},
     ],
 )
 def test_superseded_forgotten_expired_and_sensitive_items_are_not_shown(changes):
@@ -118,3 +118,10 @@ def test_what_is_contested_is_shown_as_a_conflict_whatever_its_type():
 def test_all_problems_of_the_limits_are_named_at_once():
     assert len(ContextLimits(core_tokens=-1, active_items=-1, window_share=0).problems()) == 3
     assert ContextLimits(core_tokens=0, active_tokens=0, recalled_tokens=0).problems()
+
+
+def test_a_sensitive_item_that_its_user_keeps_is_shown():
+    """[P1]: a like takes the time limit off, and with it the veil."""
+    kept = an_item(sensitivity=Sensitivity.SENSITIVE, expires_at=None)
+
+    assert recallable(kept, MONDAY)

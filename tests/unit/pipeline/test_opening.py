@@ -260,7 +260,7 @@ async def test_what_the_user_forgot_leaves_the_kept_core_at_once():
         {"status": Status.SUPERSEDED},
         {"status": Status.FORGOTTEN},
         {"expires_at": NOW},
-        {"sensitivity": Sensitivity.SENSITIVE},
+        {"sensitivity": Sensitivity.SENSITIVE, "expires_at": NOW + timedelta(days=30)},
     ],
 )
 @pytest.mark.parametrize("status", [Status.FROZEN, Status.CONFIRMED, Status.ARCHIVED])

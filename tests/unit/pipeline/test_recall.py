@@ -147,7 +147,7 @@ async def test_every_hit_explains_its_relevance_on_all_four_paths():
         {"status": Status.SUPERSEDED},
         {"status": Status.FORGOTTEN},
         {"expires_at": NOW},
-        {"sensitivity": Sensitivity.SENSITIVE},
+        {"sensitivity": Sensitivity.SENSITIVE, "expires_at": NOW + timedelta(days=30)},
     ],
 )
 async def test_superseded_forgotten_expired_and_sensitive_items_are_not_recalled(changes):
@@ -155,7 +155,7 @@ async def test_superseded_forgotten_expired_and_sensitive_items_are_not_recalled
 
 
 async def test_sensitive_items_come_only_on_request():
-    backend = await filled(*facts(sensitivity=Sensitivity.SENSITIVE))
+    backend = await filled(*facts(sensitivity=Sensitivity.SENSITIVE, expires_at=NOW + timedelta(days=30)))
 
     assert await ids(backend, "聚餐点菜有什么我不能吃的？", sensitive=True) == ["f2"]
 
