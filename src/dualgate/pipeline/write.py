@@ -233,8 +233,10 @@ async def view_for(
     if candidate.attribute:
         in_slot = await tx.in_slot(candidate.subject, candidate.attribute)
     found = {item.id: item for item in in_slot}
-    pools = {**snapshot.hot, **snapshot.frozen}
-    found |= {item_id: pools[item_id] for item_id in near if item_id in pools}
+    for item_id in near:
+        at_hand = snapshot.hot.get(item_id) or snapshot.frozen.get(item_id)
+        if at_hand is not None:
+            found[item_id] = at_hand
     missing = [item_id for item_id in near if item_id not in found]
     if missing:
         found |= await tx.items(missing)

@@ -126,15 +126,13 @@ class LexiconStructurer:
         text = simplified(content.strip().rstrip("。.!！"))
         statement = known(content)
         for slot in self._slots:
-            if slot.unless is not None and slot.unless.search(text):
-                continue
             whose: tuple[str, ...] = ()
             near = None
             if slot.capture:
                 value, whose = _captured(slot, text)
             else:
                 value, near = _conceptual(slot, text, statement)
-            if value is None:
+            if value is None or (slot.unless is not None and slot.unless.search(text)):
                 continue
             return Structure(
                 attribute=slot.attribute,
