@@ -110,8 +110,9 @@ def states(text: str, polarity: str, values: Sequence[str], index: int) -> bool:
     """Whether a text states this one value of a chain and none of the others."""
     topic = values[index]
     others = [v for i, v in enumerate(values) if i != index]
-    if not covers(text, topic):
-        return False
+    named = (rf"(?<!\w){re.escape(each.lower())}(?!\w)" for each in literals(topic))
+    if not covers(text, topic) or not all(re.search(each, text.lower()) for each in named):
+        return False  # a literal must stand alone here: 't_' is not 'at_'
     own = asked(topic) - frozenset().union(*(asked(v) for v in others))
     if not own <= words(text):
         return False
