@@ -192,12 +192,14 @@ def count_turns(
     for line in mine:
         decisions = of_turn.get(line.id, [])
         tally.counts["user turns"] += 1
+        stored = any(d.outcome in STORED for d in decisions)
+        tally.counts["evidence turns stored"] += stored and line.id in talk.evidence
         if line.id not in talk.observed:
             continue
         kind = kind_of(line)
         tally.counts["observed turns"] += 1
         tally.of_kind[kind] += 1
-        if any(d.outcome in STORED for d in decisions):
+        if stored:
             tally.counts["observed turns stored"] += 1
             continue
         tally.missed[kind] += 1
@@ -267,11 +269,13 @@ def table(tally: Tally, lives: int, seconds: float) -> str:
         total = counts[whole]
         return f"{100 * counts[part] / total:.1f} % ({total:,})" if total else "n/a"
 
+    at_first = share("evidence turns stored", "evidence turns")
     lines = [
         "| measure | value (n) |", "|---|--:|",
         f"| turn recall | {share('observed turns stored', 'observed turns')} |",
         f"| noise | {share('stored noise', 'stored')} |",
         f"| evidence survival | {share('evidence turns reachable', 'evidence turns')} |",
+        f"| the same at the moment of storing | {at_first} |",
         f"| memories stored per user turn | {counts['stored'] / counts['user turns']:.2f} |",
         f"| items at the end, a user: hot | {counts['at the end hot'] / lives:.0f} |",
         f"| frozen | {counts['at the end frozen'] / lives:.0f} |",

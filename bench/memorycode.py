@@ -236,6 +236,7 @@ async def count_session(
     if part.is_filler:
         counts["filler sessions"] += 1
         counts["filler items"] += len(entered)
+        counts["filler promises"] += sum(d.candidate.subject == "assistant" for d in entered)
         tally.noise += [d.candidate.content for d in entered]
         return
     said = sentences(content for role, content in part.turns if role == "user")
@@ -275,9 +276,11 @@ async def count_chains(
         def stating(index: int, values: list[str] = values) -> list[MemoryItem]:
             return [i for i in items if states(i.content, i.polarity, values, index)]
 
-        standing = any(is_active(i) for i in stating(last))
+        known = stating(last)
+        standing = any(is_active(i) for i in known)
         if not earlier:
             tally.counts["stable chains"] += 1
+            tally.counts["stable chains stored"] += bool(known)
             tally.counts["stable chains kept"] += standing
             continue
         count_update(tally, values, last, [i for e in earlier for i in stating(e)], standing)
@@ -322,6 +325,7 @@ def table(tally: Tally, dialogues: int, seconds: float) -> str:
     """Return the table as Markdown."""
     counts = tally.counts
     filler = counts["filler sessions"] or 1
+    promised = counts["filler promises"] / filler
     rows = [
         (f"{kind} stored", tally.share(f"{kind} stored", kind), target,
          tally.share(f"{kind} sayable", kind))
@@ -330,6 +334,7 @@ def table(tally: Tally, dialogues: int, seconds: float) -> str:
     rows += [
         ("stored items per filler session", f"{counts['filler items'] / filler:.2f} ({filler:,})",
          "≤ 1.0", f"{counts['base filler items'] / filler:.1f}"),
+        ("… of these, promises of the assistant", f"{promised:.2f}", "", ""),
         ("precision in instruction sessions",
          tally.share("instruction items right", "instruction items"), "",
          tally.share("base items right", "base items")),
@@ -344,6 +349,8 @@ def table(tally: Tally, dialogues: int, seconds: float) -> str:
          "", "0"),
         ("stability: never updated, still active",
          tally.share("stable chains kept", "stable chains"), "", ""),
+        ("… of those that had been stored",
+         tally.share("stable chains kept", "stable chains stored"), "", ""),
     ]  # fmt: skip
     lines = ["| measure | dualgate (n) | must reach | store every sentence |", "|---|--:|--:|--:|"]
     lines += [f"| {' | '.join(row)} |" for row in rows]
