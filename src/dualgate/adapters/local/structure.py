@@ -50,6 +50,7 @@ class Slot:
 
     attribute: str
     many: bool = False
+    types: tuple[ItemType, ...] = ()
     kinds: frozenset[str] = frozenset()
     only: frozenset[str] = frozenset()
     about: re.Pattern[str] | None = None
@@ -60,12 +61,20 @@ class Slot:
 _TARGET = re.compile(r"到了?|成了?|改用|改为|换|\bto\b|\binto\b|而是|\bnow\b|\bnot\b.*\bbut\b", re.IGNORECASE)
 
 
+_CONTRAST = re.compile(
+    r"[，,、；;\s]*(?:别|不要|不用|而不是|而非|不是|少来)[^，,。；;！!]{1,12}"
+    r"|[,;]?\s+(?:not|no|never|don't|instead of|rather than)\s[^,.;]{1,40}",
+    re.IGNORECASE,
+)
+
+
 class LexiconStructurer:
     """Fills attribute, value, qualifiers and polarity from a lexicon of common slots."""
 
     def __init__(self) -> None:
         self._slots = _slots()
         self._cardinality = {slot.attribute: slot.many for slot in self._slots}
+        self._types = {slot.attribute: slot.types for slot in self._slots}
         # The attributes that hold several values at once, folded.
         self.many_valued = KNOWN_MANY | {slot.attribute for slot in self._slots if slot.many}
         self._read = lru_cache(maxsize=CACHE_SIZE)(self._structure)
@@ -87,6 +96,17 @@ class LexiconStructurer:
             qualifiers=candidate.qualifiers or found.qualifiers,
             polarity=found.polarity if untouched else candidate.polarity,
         )
+
+    def typed(self, candidate: Candidate) -> Candidate:
+        """Return the candidate in the type that statements of its slot go by.
+
+        For extractors whose types waver: "I prefer short answers" and "answer shortly from now on"
+        are one preference. A type the slot does not list stays as it is.
+        """
+        types = self._types.get(folded(candidate.attribute), ())
+        if candidate.item_type not in types:
+            return candidate
+        return replace(candidate, item_type=types[0])
 
     def read(self, content: str) -> Structure | None:
         """Return the structure of a plain sentence; None where the lexicon has no slot for it."""
@@ -123,6 +143,15 @@ class LexiconStructurer:
         return self.canonical(attribute, one) == self.canonical(attribute, other)
 
     def _structure(self, content: str) -> Structure | None:
+        plain = _CONTRAST.sub("", content).strip()
+        if plain and plain != content:
+            # "Short, not an essay" says short; what is denied beside it only underlines that.
+            found = self._in_slots(plain)
+            if found is not None:
+                return found
+        return self._in_slots(content)
+
+    def _in_slots(self, content: str) -> Structure | None:
         text = simplified(content.strip().rstrip("。.!！"))
         statement = known(content)
         for slot in self._slots:
@@ -199,6 +228,7 @@ def _slot(row: dict[str, object]) -> Slot:
     return Slot(
         attribute=str(row["attribute"]),
         many=bool(row.get("many", False)),
+        types=tuple(ItemType(each) for each in _strings(row.get("types", ()))),
         kinds=frozenset(_strings(row.get("kinds", ()))),
         only=frozenset(_strings(row.get("only", ()))),
         about=compiled("about"),
