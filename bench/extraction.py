@@ -2,8 +2,8 @@
 
     python bench/extraction.py GOLD.jsonl [--scorer SCORE.py] [--out PREDICTIONS.jsonl] [--show N]
 
-Writes the predictions, prints the scorer's table per language, a reliability table with the expected
-calibration error, and the time a turn takes. The cases are for measuring, never for training.
+Writes the predictions, prints the table of the scorer per language, a reliability table with the
+expected calibration error, and the time a turn takes. The cases are for measuring, never for training.
 """
 
 from __future__ import annotations
@@ -29,12 +29,17 @@ from dualgate.pipeline.ports import Turn
 
 BINS = 10
 
+Predictions = dict[str, list[dict[str, Any]]]
+
 
 def turn_of(case: dict[str, Any]) -> Turn:
     at = datetime.fromisoformat(case["at"])
     history = tuple(Message(Role(each["role"]), each["content"]) for each in case["history"])
     return Turn(
-        user_id="bench", session_id=case["id"], message=Message(Role.USER, case["turn"], at), at=at,
+        user_id="bench",
+        session_id=case["id"],
+        message=Message(Role.USER, case["turn"], at),
+        at=at,
         history=history,
     )
 
@@ -55,7 +60,7 @@ def as_line(candidate: Candidate) -> dict[str, Any]:
     }
 
 
-async def predict(cases: list[dict[str, Any]]) -> tuple[dict[str, list[dict[str, Any]]], list[float]]:
+async def predict(cases: list[dict[str, Any]]) -> tuple[Predictions, list[float]]:
     extractor = build()
     await extractor.extract(turn_of(cases[0]))
     predicted, seconds = {}, []
@@ -71,7 +76,9 @@ def build() -> LocalExtractor:
     return LocalExtractor(UseEmbedder(cache_size=0))
 
 
-def reliability(scorer: ModuleType, cases: list[dict[str, Any]], predicted: dict[str, list[dict[str, Any]]]) -> float:
+def reliability(
+    scorer: ModuleType, cases: list[dict[str, Any]], predicted: Predictions
+) -> float:
     """Print how often candidates of each confidence are right; return the calibration error."""
     sure: list[tuple[float, bool]] = []
     for case in cases:
@@ -87,7 +94,8 @@ def reliability(scorer: ModuleType, cases: list[dict[str, Any]], predicted: dict
             said = statistics.fmean(each[0] for each in inside)
             right = statistics.fmean(each[1] for each in inside)
             error += abs(said - right) * len(inside) / len(sure)
-            print(f"{number / BINS:.1f}-{(number + 1) / BINS:.1f}  {len(inside):4}   {said:.2f}   {right:.2f}")
+            span = f"{number / BINS:.1f}-{(number + 1) / BINS:.1f}"
+            print(f"{span}  {len(inside):4}   {said:.2f}   {right:.2f}")
     print(f"expected calibration error {error:.3f} over {len(sure)} lasting candidates")
     return error
 
@@ -114,7 +122,8 @@ def main() -> None:
     predicted, seconds = asyncio.run(predict(cases))
     with options.out.open("w", encoding="utf-8") as file:
         for name, candidates in predicted.items():
-            file.write(json.dumps({"id": name, "candidates": candidates}, ensure_ascii=False) + "\n")
+            line = {"id": name, "candidates": candidates}
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
     for lang in ("zh", "en"):
         print(f"=== {lang}")
         counts: Counter[Any] = Counter()

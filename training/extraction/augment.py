@@ -24,7 +24,7 @@ TASKS = {"zh": ("。", "，", "\n"), "en": (". ", ", ", ". ", "\n")}
 
 def augmented(rows: list[dict[str, Any]], share: float = 1.0) -> list[dict[str, Any]]:
     """Return about `share` new turns per given turn."""
-    chance = random.Random(20_261)  # noqa: S311  (augmentation, not security)
+    chance = random.Random(20_261)
     made = []
     for lang in ("zh", "en"):
         own = [row for row in rows if row["lang"] == lang]
@@ -32,8 +32,10 @@ def augmented(rows: list[dict[str, Any]], share: float = 1.0) -> list[dict[str, 
         noise = [piece for row in own for piece in _noise(row)]
         if len(facts) < 20 or len(noise) < 20:
             continue
-        for number in range(int(share * len(own))):
-            made.append(_turn(f"aug-{lang}-{number}", lang, _choose(chance, facts, noise), chance))
+        made += [
+            _turn(f"aug-{lang}-{number}", lang, _choose(chance, facts, noise), chance)
+            for number in range(int(share * len(own)))
+        ]
     return made
 
 

@@ -29,7 +29,7 @@ def rows(times: int = 4) -> list[dict[str, Any]]:
         head, _, body = path.read_text(encoding="utf-8").partition("---\n")
         slots = _slots(head)
         for number, pattern in enumerate(line for line in body.splitlines() if line):
-            chance = random.Random(f"{path.stem}{number}")  # noqa: S311
+            chance = random.Random(f"{path.stem}{number}")
             made += _fillings(f"seed-{path.stem}-{number}", path.stem, pattern, slots, chance, times)
     return made
 
@@ -50,15 +50,18 @@ def compositions(count: int = 500) -> list[dict[str, Any]]:
         slots = _slots((SEEDS / f"{lang}.txt").read_text(encoding="utf-8").partition("---\n")[0])
         fragments = [line for line in path.read_text(encoding="utf-8").splitlines() if line]
         for number in range(count):
-            chance = random.Random(f"{lang}fragments{number}")  # noqa: S311
+            chance = random.Random(f"{lang}fragments{number}")
             chosen = chance.sample(fragments, chance.choice((1, 1, 2, 3, 4)))
             text = chance.choice(OPENERS[lang]) + chosen[0]
             for piece in chosen[1:]:
                 text += chance.choice(SEAMS[lang]) + piece
             text += chance.choice(TAILS[lang]) if chance.random() < TAILED else ""
-            filled = _SLOT.sub(lambda found: chance.choice(slots[found.group(1)]), text)
-            made.append(row_of(f"seed-{lang}f-{number}", lang, filled))
+            made.append(row_of(f"seed-{lang}f-{number}", lang, _filled(text, slots, chance)))
     return made
+
+
+def _filled(text: str, slots: dict[str, list[str]], chance: random.Random) -> str:
+    return _SLOT.sub(lambda found: chance.choice(slots[found.group(1)]), text)
 
 
 def _slots(head: str) -> dict[str, list[str]]:

@@ -25,7 +25,8 @@ from scipy.sparse import csr_matrix, hstack
 from sklearn.linear_model import LogisticRegression
 
 from dualgate.adapters.local.embedder import UseEmbedder
-from dualgate.adapters.local.extraction import judging, model as models
+from dualgate.adapters.local.extraction import judging
+from dualgate.adapters.local.extraction import model as models
 from dualgate.adapters.local.extraction.features import (
     BUCKETS,
     Ids,
@@ -37,7 +38,7 @@ from dualgate.adapters.local.extraction.features import (
 
 TARGET = Path(models.__file__).with_name(models.WEIGHTS)
 CACHE = Path(tempfile.gettempdir()) / "dualgate-training-vectors.pickle"
-FOLDS = 4
+FOLDS = 3
 TYPE_SERVES = 0.4
 AUGMENT = 0.3
 # Hand-written turns count fully; patterns and compositions only widen the vocabulary.
@@ -46,7 +47,7 @@ GENERATED_PERCENT = 12
 SPARSE_SCALE = 0.5
 DENSE_SCALE = {"state": 2.0, "turn": 3.0}
 OTHER_DENSE_SCALE = 4.0
-STRENGTH = {"state": 0.2, "turn": 0.2, "gate": 0.03, "join": 0.1}
+STRENGTH = {"state": 0.15, "turn": 0.2, "gate": 0.03, "join": 0.1}
 OTHER_STRENGTH = 0.5
 KINDS = {
     "item_type": "identity preference constraint rule project decision commitment event fact".split(),
@@ -280,9 +281,9 @@ def is_right(each: Example, said: judging.Statement, kinds: dict[str, tuple[str,
         start = each.row["turn"].find(span["quote"])
         shared = min(start + len(span["quote"]), said.end) - max(start, said.start)
         near = judging.serves(kinds["item_type"][0], span["item_type"]) >= TYPE_SERVES
-        if span["scope"] == "lasting" and near:
-            if shared >= 0.5 * min(len(span["quote"]), said.end - said.start):
-                return True
+        wanted = 0.5 * min(len(span["quote"]), said.end - said.start)
+        if span["scope"] == "lasting" and near and shared >= wanted:
+            return True
     return False
 
 

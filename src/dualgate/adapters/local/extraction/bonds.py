@@ -39,6 +39,14 @@ _EMPTY = re.compile(
     r"|^\W*(?:scratch (?:that|what i (?:said|told you)).{0,30}|big news|quick (?:intro|note|one)|update|context|background|heads up|long story short)\W*$",
     re.IGNORECASE,
 )
+_LEANING = re.compile(
+    r"^(?:这(?:些|个|样|点|种|事)?|那(?:些|个|样|种)?|它们?|就(?=这|吃|按|行)|都(?=这|按|是|要|得|不)|也(?=不|别|没|要|得)|一直(?:都)?(?=不|这|是|没)|不然|否则|要不然|毕竟|反正|无论|不管|任何|其他|其余|剩下|多了|少了|长了|短了|太|再多|再少)"
+    r"|^(?:我|你)?(?:真的|实在|根本|完全)?(?:受|撑|扛|顶|忍|看|记|吃|学|做|走|喝|用)(?:不(?:住|了|完|下|动|起|进去?)|得(?:住|了))(?:了)?$"
+    r"|^\W*(?:(?:and|but|so|or|because|since)\s+)*(?:it|it's|that|that's|this|those|these|which|them|such|same|either way|otherwise|anything (?:else|over|longer|more)|nothing else|everyone)\b(?! is my| are my)"
+    r"|^\W*(?:(?:and|but|so)\s+)*(?:please |just )?(?:never|always|don't|do|keep|use|leave|put|start|stop)\b.{0,24}\b(?:it|them|that|this|those)\W*$"
+    r"|\b(?:to it|of it|with it|about it|it all|like that|this way|that way|in that|for that|that much|it)\W*$",
+    re.IGNORECASE,
+)
 _HEADING_LIMIT = 40
 
 
@@ -57,6 +65,15 @@ def bound(left: Clause, right: Clause) -> bool:
         or bool(_CONDITION.search(left.text.strip()) and not left.mark.startswith("."))
         or is_adverbial(right.text)
     )
+
+
+def leans(text: str) -> bool:
+    """Words that point back at what was just said: alone they state nothing one could remember.
+
+    >>> leans("那样我才记得住"), leans("I love it"), leans("I love jazz")
+    (True, True, False)
+    """
+    return bool(_LEANING.search(text.strip()))
 
 
 def is_adverbial(text: str) -> bool:

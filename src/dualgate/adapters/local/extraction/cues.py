@@ -96,7 +96,6 @@ CUES: Mapping[str, re.Pattern[str]] = MappingProxyType(
         for name, pattern in (*_PATTERNS.items(), *SHAPES.items())
     }
 )
-SECRET = CUES["secret"]
 _WINDOW = 400
 
 

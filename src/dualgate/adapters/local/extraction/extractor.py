@@ -8,17 +8,19 @@ Rule: this file puts the steps in order and builds candidates; every step has it
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from dualgate.adapters.local.dates import DateMention, absolute, resolve
 from dualgate.adapters.local.extraction import judging, promises
-from dualgate.adapters.local.extraction.cues import KIN, SECRET
+from dualgate.adapters.local.extraction.cues import KIN
 from dualgate.adapters.local.extraction.features import language
 from dualgate.adapters.local.extraction.model import Array, Model, load
 from dualgate.adapters.local.extraction.reading import Reading, read_text
 from dualgate.adapters.local.extraction.wording import sentence
+from dualgate.adapters.local.redact import SecretRedactor
 from dualgate.domain.items import CONTENT_LIMIT, QUOTE_LIMIT, Candidate
 from dualgate.domain.types import Evidence, ItemType, Polarity, Role, Scope, Sensitivity
 from dualgate.pipeline.ports import Embedder, Structurer, Turn
@@ -57,6 +59,7 @@ class LocalExtractor:
         self._embedder = embedder
         self._dates = dates
         self._structurer = structurer
+        self._secrets = SecretRedactor()
 
     async def extract(self, turn: Turn) -> list[Candidate]:
         """Return what the turn states; empty for what the user did not say [W3]."""
@@ -72,7 +75,7 @@ class LocalExtractor:
         vectors = await self._embedder.embed(judging.texts_to_embed(reading, chosen))
         lines = judging.states(reading, chosen, vectors, model)
         found = judging.statements(reading, lines, model)
-        found = [each for each in found if not SECRET.search(each.text)]
+        found = [each for each in found if not self._holds_secret(each.text)]
         if agreed:
             # The words of assent are used up by what they agree to.
             found = [each for each in found if each.end > reading.clauses[0].end]
@@ -98,6 +101,9 @@ class LocalExtractor:
 
     async def _vectors_of(self, found: Sequence[judging.Statement]) -> Array:
         return await self._embedder.embed([each.text for each in found])
+
+    def _holds_secret(self, text: str) -> bool:
+        return bool(_NAMED_SECRET.search(text)) or self._secrets.finds(text)
 
     def _promise(self, turn: Turn) -> list[Candidate]:
         lang = language(turn.message.content)
@@ -179,6 +185,12 @@ class LocalExtractor:
 DATED = frozenset(ItemType) - {ItemType.PREFERENCE, ItemType.RULE, ItemType.IDENTITY}
 
 
+# The redactor has been here before us [P1]; this only makes sure that what it marked, or what is
+# called a secret and looks like one, never becomes an item.
+_NAMED_SECRET = re.compile(
+    r"\[secret|(?:密码|口令|密钥|验证码|\b(?:password|passwd|pwd|pass|pin|passcode|token|api ?key|secret|login)\b)[^。！？\n]{0,24}?[\w!@#$%^&*-]*\d",
+    re.IGNORECASE,
+)
 ONCE = frozenset({ItemType.EVENT, ItemType.COMMITMENT})
 
 

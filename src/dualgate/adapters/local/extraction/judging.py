@@ -12,9 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dualgate.adapters.local.extraction.bonds import bound, is_adverbial, is_empty
+from dualgate.adapters.local.extraction.bonds import bound, is_adverbial, is_empty, leans
 from dualgate.adapters.local.extraction.clauses import Clause
-from dualgate.adapters.local.extraction.features import candidate_ids, clause_ids, join_ids, turn_ids
+from dualgate.adapters.local.extraction.features import (
+    candidate_ids,
+    clause_ids,
+    join_ids,
+    turn_ids,
+)
 from dualgate.adapters.local.extraction.model import Array, Model
 from dualgate.adapters.local.extraction.reading import Reading
 from dualgate.domain.types import ItemType, Scope
@@ -93,7 +98,7 @@ def joined(reading: Reading, probabilities: Array, model: Model) -> list[tuple[i
             continue
         if runs and runs[-1][1] == index - 1 and runs[-1][2] is scope:
             left, right = reading.clauses[index - 1], reading.clauses[index]
-            if bound(left, right) or _seam(reading, left, right, model):
+            if bound(left, right) or leans(right.text) or _seam(reading, left, right, model):
                 runs[-1] = (runs[-1][0], index, scope)
                 continue
         runs.append((index, index, scope))
@@ -165,12 +170,16 @@ def grounds(
             min(len(reading.clauses), 8) / 8.0,
             min(len(said.text), 60) / 60.0,
             kinds["subject"][0] == "other",
+            said.first == said.last and leans(said.text),
+            len(said.text) < SHORT[reading.setting.lang],
+            said.text.count(" ") > 0 and "?" in said.text,
         ],
         dtype=np.float32,
     )
 
 
-GROUNDS = 9
+GROUNDS = 12
+SHORT = {"zh": 5, "en": 14}
 
 
 def _logit(probability: float) -> float:

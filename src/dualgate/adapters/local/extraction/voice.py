@@ -17,6 +17,8 @@ OWN_WORDS_LIMIT = 24_000
 # A quotation this short is a name or a term ("the usual", “青山”), not somebody's statement.
 TERM_LIMIT = {"zh": 8, "en": 14}
 LINE_LIMIT = 2_000
+TABLE_ROWS = 2
+TRANSCRIPT_LINES = 3
 OPENERS = "`~“\"「『‘'"
 
 Span = tuple[int, int]
@@ -132,14 +134,15 @@ def _carried_lines(text: str) -> Iterator[Span]:
         lines = list(_lines(text, low, high))
         tables = [bool(_TABLE_ROW.match(text[a:b])) for a, b in lines]
         speakers = [bool(_SPEAKER.match(text[a:b][:80])) for a, b in lines]
+        # One row of commas is a list and one "name:" a heading; several are a table, a transcript.
+        table, transcript = sum(tables) >= TABLE_ROWS, sum(speakers) >= TRANSCRIPT_LINES
         for number, (start, end) in enumerate(lines):
             line = text[start : min(end, start + LINE_LIMIT)]
             if _RECALLED.match(line) or (_HEADER.match(line) and number + 1 < len(lines)):
                 yield start, high
                 break
-            if _CARRIED_LINE.match(line) or _CODE_END.search(line):
-                yield start, end
-            elif (tables[number] and sum(tables) > 1) or (speakers[number] and sum(speakers) > 2):  # noqa: PLR2004
+            listed = (table and tables[number]) or (transcript and speakers[number])
+            if listed or _CARRIED_LINE.match(line) or _CODE_END.search(line):
                 yield start, end
 
 
@@ -165,7 +168,7 @@ def _introduced(text: str) -> Iterator[Span]:
             continue  # a block or a quotation shows its own end
         gap = rest.find("\n\n", body)
         # A last paragraph after the pasted one is the user's again only when it is short.
-        if 0 <= gap and len(rest) - gap < 120 and "\n\n" not in rest[gap + 2 :]:  # noqa: PLR2004
+        if gap >= 0 and len(rest) - gap < 120 and "\n\n" not in rest[gap + 2 :]:  # noqa: PLR2004
             yield found.end(), found.end() + gap
         else:
             yield found.end(), high

@@ -133,7 +133,7 @@ def _agree(found: re.Match[str]) -> str:
 def _third(lower: str, word: str) -> str:
     if lower in _IRREGULAR:
         return _IRREGULAR[lower]
-    if not lower.isalpha() or lower in _PAST or lower.endswith(("ed", "s", "ing")) and lower not in {"need", "feed", "miss", "pass", "discuss", "bring", "sing", "bleed", "speed", "guess", "dress"}:
+    if not lower.isalpha() or lower in _PAST or (lower.endswith(("ed", "s", "ing")) and lower not in {"need", "feed", "miss", "pass", "discuss", "bring", "sing", "bleed", "speed", "guess", "dress"}):
         return word
     if lower in {"don't", "don", "doesn", "didn", "isn", "aren", "wasn", "couldn", "wouldn", "won", "haven", "hadn", "and", "or", "the", "in", "on", "to"}:
         return word
