@@ -343,6 +343,15 @@ class Transaction(Protocol):
         """Return these items of the user, whatever their status; unknown ids are left out."""
         ...
 
+    async def partners(
+        self, subject: str, attribute: str | None, item_ids: Sequence[str]
+    ) -> dict[str, MemoryItem]:
+        """Return what `in_slot` returns (nothing without an attribute), then these items.
+
+        One look at the store: it is asked once for every candidate.
+        """
+        ...
+
     async def signals(
         self, item_ids: Iterable[str], session_id: str | None = None
     ) -> dict[str, list[Signal]]:

@@ -229,17 +229,7 @@ async def view_for(
     near = dict(
         await tx.nearest(vector, limit=limits.partner_limit, gate=limits.partner_gate)
     )
-    in_slot: list[MemoryItem] = []
-    if candidate.attribute:
-        in_slot = await tx.in_slot(candidate.subject, candidate.attribute)
-    found = {item.id: item for item in in_slot}
-    for item_id in near:
-        at_hand = snapshot.hot.get(item_id) or snapshot.frozen.get(item_id)
-        if at_hand is not None:
-            found[item_id] = at_hand
-    missing = [item_id for item_id in near if item_id not in found]
-    if missing:
-        found |= await tx.items(missing)
+    found = await tx.partners(candidate.subject, candidate.attribute, list(near))
     items = list(found.values())
     likenesses = _likenesses(candidate, items, near, on.judge)
     related = [

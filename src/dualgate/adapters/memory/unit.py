@@ -45,6 +45,16 @@ class MemoryUnit:
         found = (self._item(item_id) for item_id in dict.fromkeys(ids))
         return [i for i in found if i is not None and i.status in LIVE and slot_of(i) == slot]
 
+    async def partners(
+        self, subject: str, attribute: str | None, item_ids: Sequence[str]
+    ) -> dict[str, MemoryItem]:
+        """Return the live items of the slot, then these items: pooled ones first."""
+        slot = await self.in_slot(subject, attribute) if attribute else []
+        found = {item.id: item for item in slot}
+        others = await self.items(i for i in item_ids if i not in found)
+        pooled = {i: item for i, item in others.items() if item.status in ACTIVE}
+        return {**found, **pooled, **others}
+
     async def items(self, item_ids: Iterable[str]) -> dict[str, MemoryItem]:
         """Return these items, whatever their status."""
         found = {item_id: self._item(item_id) for item_id in item_ids}

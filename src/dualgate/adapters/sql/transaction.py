@@ -74,6 +74,25 @@ class SqlTransaction:
         user_id = self._user.user_id
         return await self._unit.step(lambda sql: reading.in_slot(sql, user_id, subject, attribute))
 
+    async def partners(
+        self, subject: str, attribute: str | None, item_ids: Sequence[str]
+    ) -> dict[str, MemoryItem]:
+        """Return the live items of the slot, then these items: pooled ones first."""
+        user_id, snapshot = self._user.user_id, (await self._warm()).snapshot
+        pooled = {
+            i: item for i in item_ids if (item := snapshot.hot.get(i) or snapshot.frozen.get(i))
+        }
+        if not attribute and len(pooled) == len(item_ids):
+            return pooled
+
+        def work(sql: Sql) -> dict[str, MemoryItem]:
+            slot = reading.in_slot(sql, user_id, subject, attribute) if attribute else []
+            found = {item.id: item for item in slot} | pooled
+            missing = [i for i in item_ids if i not in found]
+            return found | reading.items(sql, user_id, missing)
+
+        return await self._unit.step(work)
+
     async def items(self, item_ids: Iterable[str]) -> dict[str, MemoryItem]:
         """Return these items of the user, whatever their status."""
         wanted = list(dict.fromkeys(item_ids))
