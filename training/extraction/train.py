@@ -47,7 +47,7 @@ GENERATED_PERCENT = 12
 SPARSE_SCALE = 0.5
 DENSE_SCALE = {"state": 2.0, "turn": 3.0}
 OTHER_DENSE_SCALE = 4.0
-STRENGTH = {"state": 0.15, "turn": 0.2, "gate": 0.03, "join": 0.1}
+STRENGTH = {"state": 0.5, "turn": 0.2, "gate": 0.03, "join": 0.1}
 OTHER_STRENGTH = 0.5
 KINDS = {
     "item_type": "identity preference constraint rule project decision commitment event fact".split(),
