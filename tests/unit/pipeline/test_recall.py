@@ -155,7 +155,8 @@ async def test_superseded_forgotten_expired_and_sensitive_items_are_not_recalled
 
 
 async def test_sensitive_items_come_only_on_request():
-    backend = await filled(*facts(sensitivity=Sensitivity.SENSITIVE, expires_at=NOW + timedelta(days=30)))
+    until = NOW + timedelta(days=30)
+    backend = await filled(*facts(sensitivity=Sensitivity.SENSITIVE, expires_at=until))
 
     assert await ids(backend, "聚餐点菜有什么我不能吃的？", sensitive=True) == ["f2"]
 
