@@ -60,6 +60,22 @@ def compositions(count: int = 500) -> list[dict[str, Any]]:
     return made
 
 
+def plain(count: int = 150) -> list[dict[str, Any]]:
+    """Return the plainest statements there are, one or two a turn: they must never be missed."""
+    made = []
+    for path in sorted(SEEDS.glob("*.plain")):
+        lang = path.stem
+        slots = _slots((SEEDS / f"{lang}.txt").read_text(encoding="utf-8").partition("---\n")[0])
+        lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line]
+        for number in range(count):
+            chance = random.Random(f"{lang}plain{number}")  # noqa: S311
+            chosen = chance.sample(lines, 1 + (chance.random() < TAILED))
+            seam = chance.choice(("。", "，") if lang == "zh" else (". ", ", ", " and "))
+            text = _filled(seam.join(chosen), slots, chance) + chance.choice(("", "", "。" if lang == "zh" else "."))
+            made.append(row_of(f"plain-{lang}-{number}", lang, text))
+    return made
+
+
 def _filled(text: str, slots: dict[str, list[str]], chance: random.Random) -> str:
     return _SLOT.sub(lambda found: chance.choice(slots[found.group(1)]), text)
 

@@ -42,7 +42,7 @@ FOLDS = 3
 TYPE_SERVES = 0.4
 AUGMENT = 0.3
 # Hand-written turns count fully; patterns and compositions only widen the vocabulary.
-WEIGHTS = {"seed": 0.5, "aug": 0.3, "g": 0.3}
+WEIGHTS = {"plain": 1.0, "seed": 0.5, "aug": 0.3, "g": 0.3}
 GENERATED_PERCENT = 12
 SPARSE_SCALE = 0.5
 DENSE_SCALE = {"state": 2.0, "turn": 3.0}
@@ -247,7 +247,7 @@ def with_augmented(examples: Sequence[Example]) -> list[Example]:
 
 @cache
 def patterns() -> tuple[Example, ...]:
-    return tuple(example(row) for row in (*seeds.rows(), *seeds.compositions()))
+    return tuple(example(row) for row in (*seeds.rows(), *seeds.compositions(), *seeds.plain()))
 
 
 def as_model(arrays: dict[str, np.ndarray]) -> models.Model:

@@ -20,7 +20,7 @@ from dualgate.adapters.local.extraction.features import language
 from dualgate.adapters.local.extraction.model import Array, Model, load
 from dualgate.adapters.local.extraction.reading import Reading, read_text
 from dualgate.adapters.local.extraction.wording import sentence
-from dualgate.adapters.local.redact import SecretRedactor
+from dualgate.adapters.local.redact import SecretRedactor, sensitivity_of
 from dualgate.domain.items import CONTENT_LIMIT, QUOTE_LIMIT, Candidate
 from dualgate.domain.types import Evidence, ItemType, Polarity, Role, Scope, Sensitivity
 from dualgate.pipeline.ports import Embedder, Structurer, Turn
@@ -166,7 +166,7 @@ class LocalExtractor:
             importance=round(BASE_IMPORTANCE[item_type] * EVIDENCE_WEIGHT[evidence], 3),
             correction=kinds["correction"][0] == "yes",
             scope=said.scope,
-            sensitivity=Sensitivity(kinds["sensitivity"][0]),
+            sensitivity=_careful(said.text, kinds["sensitivity"][0]),
             quote=said.text[:QUOTE_LIMIT],
             message_id=turn.message.id,
         )
@@ -196,6 +196,12 @@ ONCE = frozenset({ItemType.EVENT, ItemType.COMMITMENT})
 
 def _is_day(mention: DateMention) -> bool:
     return mention.precision in ("day", "time") and mention.anchored and not mention.recurring
+
+
+def _careful(text: str, fitted: str) -> Sensitivity:
+    """What the lexicon calls sensitive is so, whatever the model says: a miss costs more [P1]."""
+    listed = sensitivity_of(text)
+    return listed if listed is Sensitivity.SENSITIVE else Sensitivity(fitted)
 
 
 def _third_person(text: str) -> str:
