@@ -39,7 +39,7 @@ from dualgate.adapters.local.extraction.features import (
 TARGET = Path(models.__file__).with_name(models.WEIGHTS)
 CACHE = Path(tempfile.gettempdir()) / "dualgate-training-vectors.pickle"
 FOLDS = 3
-TYPE_SERVES = 0.4
+TYPE_SERVES = 0.25
 AUGMENT = 0.3
 # Hand-written turns count fully; patterns and compositions only widen the vocabulary.
 WEIGHTS = {"plain": 1.0, "seed": 0.5, "aug": 0.3, "g": 0.3}
