@@ -3,7 +3,7 @@
     python bench/extraction.py GOLD.jsonl [--scorer SCORE.py] [--out PREDICTIONS.jsonl] [--show N]
 
 Writes the predictions, prints the table of the scorer per language, a reliability table with the
-expected calibration error, and the time a turn takes. The cases are for measuring, never for training.
+expected calibration error, and the time a turn takes. The cases are for measuring only.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ def plain(count: int = 150) -> list[dict[str, Any]]:
         slots = _slots((SEEDS / f"{lang}.txt").read_text(encoding="utf-8").partition("---\n")[0])
         lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line]
         for number in range(count):
-            chance = random.Random(f"{lang}plain{number}")  # noqa: S311
+            chance = random.Random(f"{lang}plain{number}")
             chosen = chance.sample(lines, 1 + (chance.random() < TAILED))
             seam = chance.choice(("。", "，") if lang == "zh" else (". ", ", ", " and "))
             text = _filled(seam.join(chosen), slots, chance) + chance.choice(("", "", "。" if lang == "zh" else "."))

@@ -171,10 +171,16 @@ async def test_a_relative_day_is_fixed_in_the_users_time_zone(extractor: LocalEx
     assert [each.event_at for each in found] == [datetime.fromisoformat("2026-03-11T00:00:00+08:00")]
 
 
-async def test_an_outburst_that_states_something_lasting_is_marked(extractor: LocalExtractor) -> None:
-    found = await read(extractor, "烦死了！！说过多少遍了，别再给我发语音！！")
+@pytest.mark.parametrize(
+    "text",
+    ["气死我了！！我再也不去那家健身房了！！", "I'm so done, I am NEVER buying from that shop again!!"],
+)
+async def test_an_outburst_that_states_something_lasting_is_marked(
+    extractor: LocalExtractor, text: str
+) -> None:
+    found = await read(extractor, text)
 
-    assert any(each.evidence is Evidence.EMOTIONAL for each in found)
+    assert [each.evidence for each in found] == [Evidence.EMOTIONAL]
 
 
 async def test_the_same_turn_gives_the_same_candidates(extractor: LocalExtractor) -> None:

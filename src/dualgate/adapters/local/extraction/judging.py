@@ -27,6 +27,8 @@ from dualgate.domain.types import ItemType, Scope
 # A clause under this is not even proposed; calibration decides what reaches 0.6 [M 5.1].
 PROPOSE_AT = 0.30
 JOIN_AT = 0.6
+# Taking a calm word for an outburst costs half a confirmation; the reverse freezes a mood [F1, F2].
+EMOTIONAL_AT = 0.35
 # A turn with more clauses than this is first thinned by the cheap head, without embeddings.
 EMBED_LIMIT = 32
 # In a turn as long as a document, only clauses that speak of someone, or to someone, are read.
@@ -213,6 +215,8 @@ def describe(reading: Reading, found: Sequence[Statement], vectors: Array, model
             # For types the likeliest label gives way to the one that serves best.
             line = line @ NEARNESS if name == "item_type" else line  # noqa: PLW2901
             best = int(line.argmax())
+            if name == "evidence" and line[head.labels.index("emotional")] >= EMOTIONAL_AT:
+                best = head.labels.index("emotional")
             described[index][name] = (head.labels[best], float(line[best]))
     return described
 
