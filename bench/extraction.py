@@ -23,6 +23,7 @@ from typing import Any
 
 from dualgate.adapters.local.embedder import UseEmbedder
 from dualgate.adapters.local.extraction import LocalExtractor
+from dualgate.adapters.local.structure import LexiconStructurer
 from dualgate.domain.items import Candidate, Message
 from dualgate.domain.types import Role
 from dualgate.pipeline.ports import Turn
@@ -73,7 +74,7 @@ async def predict(cases: list[dict[str, Any]]) -> tuple[Predictions, list[float]
 
 
 def build() -> LocalExtractor:
-    return LocalExtractor(UseEmbedder(cache_size=0))
+    return LocalExtractor(UseEmbedder(cache_size=0), structurer=LexiconStructurer())
 
 
 def reliability(

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Protocol
 
 from dualgate.adapters.local.dates import DateMention, absolute, resolve
 from dualgate.adapters.local.extraction import judging, promises
@@ -22,7 +23,7 @@ from dualgate.adapters.local.extraction.reading import Reading, read_text
 from dualgate.adapters.local.extraction.wording import sentence
 from dualgate.adapters.local.redact import SecretRedactor, sensitivity_of
 from dualgate.domain.items import CONTENT_LIMIT, QUOTE_LIMIT, Candidate
-from dualgate.domain.types import Evidence, ItemType, Polarity, Role, Scope, Sensitivity
+from dualgate.domain.types import Evidence, ItemType, Polarity, Role, Scope, Sensitivity, Source
 from dualgate.pipeline.ports import Embedder, Structurer, Turn
 
 # Under this a turn is read in the event loop; over it, in a thread.
@@ -44,17 +45,27 @@ AGREED_CONFIDENCE = 0.82
 EVIDENCE_WEIGHT = {Evidence.EXPLICIT: 1.0, Evidence.IMPLIED: 0.85, Evidence.EMOTIONAL: 0.8}
 
 
+class Slots(Structurer, Protocol):
+    """A structurer that also knows which type the statements of a slot go by."""
+
+    def typed(self, candidate: Candidate) -> Candidate:
+        """Return the candidate in that type."""
+        ...
+
+
 Dates = Callable[[str, datetime], Sequence[DateMention]]
 
 
 class LocalExtractor:
     """Reads a turn with a small fitted model; the same turn always gives the same candidates."""
 
+    source = Source.LOCAL
+
     def __init__(
         self,
         embedder: Embedder,
         dates: Dates = resolve,
-        structurer: Structurer | None = None,
+        structurer: Slots | None = None,
     ) -> None:
         self._embedder = embedder
         self._dates = dates
@@ -164,9 +175,9 @@ class LocalExtractor:
             confidence=confidence,
             evidence=evidence,
             importance=round(BASE_IMPORTANCE[item_type] * EVIDENCE_WEIGHT[evidence], 3),
-            correction=kinds["correction"][0] == "yes",
+            correction=kinds["correction"][0] == "yes" or bool(_FROM_NOW.search(said.text)),
             scope=said.scope,
-            sensitivity=_careful(said.text, kinds["sensitivity"][0]),
+            sensitivity=_careful(said.text, *kinds["sensitivity"]),
             quote=said.text[:QUOTE_LIMIT],
             message_id=turn.message.id,
         )
@@ -179,9 +190,12 @@ class LocalExtractor:
         # A rule about Fridays is about every Friday; only what happens once gets its date.
         content = absolute(made.content, at) if made.item_type in ONCE else made.content
         made = replace(made, event_at=when, content=content[:CONTENT_LIMIT])
-        return made if self._structurer is None else self._structurer.complete(made)
+        if self._structurer is None:
+            return made
+        return self._structurer.typed(self._structurer.complete(made))
 
 
+FITTED_AT = 0.9  # how sure the model must be to call sensitive what the lexicon does not list
 DATED = frozenset(ItemType) - {ItemType.PREFERENCE, ItemType.RULE, ItemType.IDENTITY}
 
 
@@ -191,6 +205,10 @@ _NAMED_SECRET = re.compile(
     r"\[secret|(?:密码|口令|密钥|验证码|\b(?:password|passwd|pwd|pass|pin|passcode|token|api ?key|secret|login)\b)[^。！？\n]{0,24}?[\w!@#$%^&*-]*\d",
     re.IGNORECASE,
 )
+# [F3] names these as explicit corrections, whatever the model makes of the rest.
+_FROM_NOW = re.compile(
+    r"从现在(?:开始|起)|从今(?:天|往后|以后)?(?:开始|起)|\b(?:from (?:now|here|today) on|going forward)\b", re.IGNORECASE
+)
 ONCE = frozenset({ItemType.EVENT, ItemType.COMMITMENT})
 
 
@@ -198,10 +216,10 @@ def _is_day(mention: DateMention) -> bool:
     return mention.precision in ("day", "time") and mention.anchored and not mention.recurring
 
 
-def _careful(text: str, fitted: str) -> Sensitivity:
-    """What the lexicon calls sensitive is so, whatever the model says: a miss costs more [P1]."""
+def _careful(text: str, fitted: str, sure: float) -> Sensitivity:
+    """What the lexicon lists is so; where it lists nothing, the model may still see more [P1]."""
     listed = sensitivity_of(text)
-    return listed if listed is Sensitivity.SENSITIVE else Sensitivity(fitted)
+    return Sensitivity(fitted) if listed is Sensitivity.NORMAL and sure >= FITTED_AT else listed
 
 
 def _third_person(text: str) -> str:

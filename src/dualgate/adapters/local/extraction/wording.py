@@ -70,9 +70,16 @@ _EN_PERSON: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\byou\b|\bu\b", "the assistant"),
     )
 )
+_LY_VERBS = r"(?:fly|reply|apply|rely|supply|comply|multiply)\b"
 _EN_DONT = re.compile(r"\bthe user (don't|do not|dont)\b", re.IGNORECASE)
 _EN_I = re.compile(
-    rf"\b(?:i|we)\b((?:\s+(?:{'|'.join(sorted(_ADVERBS))}|\w+ly))*)(\s+[\w']+)?", re.IGNORECASE
+    rf"\b(?:i|we)\b((?:\s+(?:no\s+longer|{'|'.join(sorted(_ADVERBS))}|(?!{_LY_VERBS})\w+ly))*)(\s+[\w']+)?",
+    re.IGNORECASE,
+)
+_EN_YOU = re.compile(
+    r"\b(when(?:ever)?|if|before|after|until|unless|once|while|time|what|that|anything|everything|code)"
+    r"\s+you\s+([a-z]+)\b",
+    re.IGNORECASE,
 )
 _DIRECTIVES = frozenset({ItemType.RULE, ItemType.PREFERENCE, ItemType.CONSTRAINT})
 
@@ -109,6 +116,7 @@ def _english(text: str, item_type: ItemType, owner: str) -> str:
     for pattern, wording in _EN_PERSON[:10]:
         said = pattern.sub(wording, said)
     said = _EN_I.sub(_agree, said)
+    said = _EN_YOU.sub(_agree_with_assistant, said)
     for pattern, wording in _EN_PERSON[10:]:
         said = pattern.sub(wording, said)
     said = _EN_DONT.sub("the user doesn't", said)
@@ -128,6 +136,12 @@ def _agree(found: re.Match[str]) -> str:
     """Give the verb after "I" its third-person ending, past the adverbs in between."""
     adverbs, verb = found.group(1), (found.group(2) or "").strip()
     return f"the user{adverbs} {_third(verb.lower(), verb)}" if verb else f"the user{adverbs}"
+
+
+def _agree_with_assistant(found: re.Match[str]) -> str:
+    """ "before you save" becomes "before the assistant saves"."""
+    verb = found.group(2)
+    return f"{found.group(1)} the assistant {_third(verb.lower(), verb)}"
 
 
 def _third(lower: str, word: str) -> str:
