@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dualgate.adapters.local.anchors import about_two_things
 from dualgate.adapters.local.features import NAMES, compare
 from dualgate.adapters.local.statements import known
 from dualgate.adapters.local.structure import LexiconStructurer, Structure
@@ -27,6 +28,9 @@ from dualgate.domain.view import Likeness
 from dualgate.errors import InvalidInputError
 
 Numbers = NDArray[np.float64]
+
+LOOK_AGAIN = 0.3  # below it nothing is ousted anyway
+STRANGERS = 0.05  # an overwritten fact is the worst fault: a rule, not the fit, has the last word
 
 
 class StatementJudge:
@@ -80,7 +84,8 @@ class StatementJudge:
         # Word for word the same is the same, whatever the lexicon knows.
         equal = np.asarray([folded(one) == folded(other) for one, other in pairs])
         same, conflicting = (_forest(name).probabilities(matrix) for name in ("same", "conflicting"))
-        return np.where(equal, 1.0, same), np.where(equal, 0.0, conflicting)
+        same, conflicting = np.where(equal, 1.0, same), np.where(equal, 0.0, conflicting)
+        return same, _without_strangers(pairs, conflicting)
 
     def _slot(self, text: str, given: Structure | None) -> Structure | None:
         if given is None:
@@ -91,6 +96,15 @@ class StatementJudge:
             polarity=given.polarity,
             qualifiers=tuple(self._structurer.canonical("", each) for each in given.qualifiers),
         )
+
+
+def _without_strangers(pairs: Sequence[tuple[str, str]], conflicting: Numbers) -> Numbers:
+    """Return the probabilities with next to none where the two are about different things."""
+    found = conflicting.copy()
+    for place in np.flatnonzero(conflicting > LOOK_AGAIN):
+        if about_two_things(*pairs[int(place)]):
+            found[place] = STRANGERS
+    return found
 
 
 def _given(statement: Candidate | MemoryItem) -> Structure | None:
