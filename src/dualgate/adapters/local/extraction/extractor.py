@@ -21,6 +21,7 @@ from dualgate.adapters.local.extraction.features import language
 from dualgate.adapters.local.extraction.model import Array, Model, load
 from dualgate.adapters.local.extraction.reading import Reading, read_text
 from dualgate.adapters.local.extraction.wording import sentence
+from dualgate.adapters.local.names import entities_in, expiry_in
 from dualgate.adapters.local.redact import SecretRedactor, sensitivity_of
 from dualgate.domain.items import CONTENT_LIMIT, QUOTE_LIMIT, Candidate
 from dualgate.domain.types import Evidence, ItemType, Polarity, Role, Scope, Sensitivity, Source
@@ -189,10 +190,17 @@ class LocalExtractor:
         when = days[0].when if days and made.item_type in DATED else None
         # A rule about Fridays is about every Friday; only what happens once gets its date.
         content = absolute(made.content, at) if made.item_type in ONCE else made.content
-        made = replace(made, event_at=when, content=content[:CONTENT_LIMIT])
+        made = replace(
+            made,
+            event_at=when,
+            expires_at=expiry_in(text, at),
+            entities=entities_in(made.content),
+            content=content[:CONTENT_LIMIT],
+        )
         if self._structurer is None:
             return made
-        return self._structurer.typed(self._structurer.complete(made))
+        made = self._structurer.typed(self._structurer.complete(made))
+        return replace(made, tags=(made.attribute,)) if made.attribute else made
 
 
 FITTED_AT = 0.9  # how sure the model must be to call sensitive what the lexicon does not list
