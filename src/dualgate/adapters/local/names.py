@@ -50,7 +50,8 @@ def entities_in(text: str) -> tuple[str, ...]:
         found += [match.group() for match in _CODE.finditer(text)]
         found += [match.group() for match in _PROPER.finditer(text)]
     names = [name.strip() for name in found if name.strip() and name.strip() not in _NO_NAMES]
-    return tuple(dict.fromkeys(names))[:_LIMIT]
+    whole = [name for name in names if not any(name != other and name in other for other in names)]
+    return tuple(dict.fromkeys(whole))[:_LIMIT]
 
 
 def expiry_in(text: str, at: datetime) -> datetime | None:
