@@ -10,12 +10,13 @@ gate.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from dualgate.domain import admission, challenge
+from dualgate.domain.case import Case, Related
 from dualgate.domain.conflict import Relation, corrects, follows, relate
 from dualgate.domain.draft import Draft, numbers_of
 from dualgate.domain.items import MemoryItem, Proposal, folded
@@ -28,7 +29,7 @@ from dualgate.domain.merging import (
     signal_of,
     supersede,
 )
-from dualgate.domain.plan import Actor, Decision, Note, Outcome, Plan
+from dualgate.domain.plan import Actor, Note, Outcome, Plan
 from dualgate.domain.policy import GatePolicy
 from dualgate.domain.score import live_score
 from dualgate.domain.status import HOT, LIVE, Cause, Status
@@ -37,34 +38,10 @@ from dualgate.domain.view import Partner, View
 from dualgate.domain.weathering import weathers
 
 
-@dataclass(frozen=True, slots=True)
-class Related:
-    """A partner and how the candidate stands to it."""
-
-    partner: Partner
-    relation: Relation
-
-    @property
-    def item(self) -> MemoryItem:
-        """The stored item."""
-        return self.partner.item
-
-    @property
-    def numbers(self) -> dict[str, float | str]:
-        """What the comparison measured."""
-        likeness = self.partner.likeness
-        return {
-            "same": likeness.same,
-            "conflicting": likeness.conflicting,
-            "cosine": likeness.cosine,
-            "relation": self.relation,
-        }
-
-
 def decide(proposal: Proposal, view: View, policy: GatePolicy, now: datetime) -> Plan:
     """Return what happens to one candidate, with the numbers that decided it [W2]."""
     draft = Draft(view.snapshot, policy, now, Actor.CONVERSATION)
-    case = _Case(proposal, _weathered(draft, view, proposal), policy, draft)
+    case = Case(proposal, _weathered(draft, view, proposal), policy, draft)
     for step in (
         _refuse_at_the_door,
         _keep_for_the_task,
@@ -76,63 +53,6 @@ def decide(proposal: Proposal, view: View, policy: GatePolicy, now: datetime) ->
         if plan is not None:
             return plan
     return _ask_for_entry(case)
-
-
-class _Case:
-    """One candidate before the gates: what it is, and how it stands to what is stored."""
-
-    def __init__(
-        self, proposal: Proposal, view: View, policy: GatePolicy, draft: Draft
-    ) -> None:
-        self.proposal = proposal
-        self.candidate = proposal.candidate
-        self.view = view
-        self.policy = policy
-        self.draft = draft
-        self.related = [
-            Related(partner, relate(self.candidate, partner.item, partner.likeness,
-                                    policy.similarity))
-            for partner in view.partners
-        ]  # fmt: skip
-
-    def of(self, relation: Relation, *, frozen: bool | None = None) -> list[Related]:
-        """Return the related items of this kind, the likeliest first."""
-        found = [
-            r
-            for r in self.related
-            if r.relation is relation
-            and (frozen is None or (r.item.status is Status.FROZEN) == frozen)
-        ]
-        strength = "same" if relation is Relation.DUPLICATE else "conflicting"
-        found.sort(
-            key=lambda r: (r.item.status in HOT, getattr(r.partner.likeness, strength)),
-            reverse=True,
-        )
-        return found
-
-    def end(
-        self,
-        outcome: Outcome,
-        reason: str,
-        numbers: Mapping[str, Any],
-        item_id: str | None = None,
-        pending_id: str | None = None,
-    ) -> Plan:
-        """Return the plan with its recorded decision."""
-        decision = Decision(
-            id=self.proposal.id,
-            user_id=self.proposal.user_id,
-            session_id=self.proposal.session_id,
-            at=self.draft.now,
-            outcome=outcome,
-            reason=reason,
-            candidate=self.candidate,
-            item_id=item_id,
-            pending_id=pending_id,
-            job_id=self.proposal.job_id,
-            numbers={"confidence": self.candidate.confidence, **numbers},
-        )
-        return self.draft.plan(decision)
 
 
 def _weathered(draft: Draft, view: View, proposal: Proposal) -> View:
@@ -157,7 +77,7 @@ def _current(partner: Partner, draft: Draft) -> Partner:
     return partner if item is partner.item else replace(partner, item=item)
 
 
-def _refuse_at_the_door(case: _Case) -> Plan | None:
+def _refuse_at_the_door(case: Case) -> Plan | None:
     """Too unsure, already over, or an echo of what we said ourselves [M 5.1, W3]."""
     candidate, policy = case.candidate, case.policy
     limit = policy.admission.min_confidence
@@ -173,7 +93,7 @@ def _refuse_at_the_door(case: _Case) -> Plan | None:
     return None
 
 
-def _keep_for_the_task(case: _Case) -> Plan | None:
+def _keep_for_the_task(case: Case) -> Plan | None:
     """What holds for the task or the moment goes to working memory, never long-term [W4, L2]."""
     if case.candidate.scope is Scope.LASTING:
         return None
@@ -197,7 +117,7 @@ def _keep_for_the_task(case: _Case) -> Plan | None:
     return case.end(Outcome.WORKING_MEMORY, "not_lasting", {"scope": case.candidate.scope})
 
 
-def _meet_the_freeze_gate(case: _Case) -> Plan | None:
+def _meet_the_freeze_gate(case: Case) -> Plan | None:
     """A challenge to a frozen item is ignored, held, or overrides it [F3]."""
     against = case.of(Relation.EXCLUSIVE, frozen=True)
     if not against or case.of(Relation.DUPLICATE, frozen=True):
@@ -213,7 +133,7 @@ def _meet_the_freeze_gate(case: _Case) -> Plan | None:
                     "explicit_correction", Status.CONFIRMED)  # fmt: skip
 
 
-def _merge(case: _Case) -> Plan | None:
+def _merge(case: Case) -> Plan | None:
     """A restatement is a signal, whatever its score [A4, C1]."""
     same = case.of(Relation.DUPLICATE, frozen=True) or case.of(Relation.DUPLICATE)
     if not same:
@@ -244,7 +164,7 @@ def _merge(case: _Case) -> Plan | None:
     return case.end(Outcome.MERGED, "restated", numbers, item.id)
 
 
-def _follow_or_contest(case: _Case) -> Plan | None:
+def _follow_or_contest(case: Case) -> Plan | None:
     """States follow the newer word, traits resist [C1, C2]."""
     rivals = case.of(Relation.EXCLUSIVE, frozen=False)
     if not rivals:
@@ -261,7 +181,7 @@ def _follow_or_contest(case: _Case) -> Plan | None:
     return _contest(case, rivals)
 
 
-def _contest(case: _Case, rivals: Sequence[Related]) -> Plan:
+def _contest(case: Case, rivals: Sequence[Related]) -> Plan:
     """Both stay, marked; the older loses one confirmation [C1].
 
     Only what is hot takes part: a contest with the archive could not be settled by either side's
@@ -285,7 +205,7 @@ def _contest(case: _Case, rivals: Sequence[Related]) -> Plan:
 
 
 def _replace(
-    case: _Case, rivals: Sequence[Related], reason: str, status: Status
+    case: Case, rivals: Sequence[Related], reason: str, status: Status
 ) -> Plan:
     """The candidate becomes the new version of the first rival; all rivals are superseded."""
     draft, first = case.draft, rivals[0].item
@@ -316,7 +236,7 @@ def _replace(
     return case.end(Outcome.SUPERSEDED, reason, numbers, item.id)
 
 
-def _ask_for_entry(case: _Case) -> Plan:
+def _ask_for_entry(case: Case) -> Plan:
     """The bounded gate: a new statement enters, displaces the weakest, or is refused [A3-A5]."""
     item = new_item(case.draft, case.proposal)
     overlaps = case.of(Relation.OVERLAP)
@@ -331,7 +251,7 @@ def _ask_for_entry(case: _Case) -> Plan:
     return case.end(Outcome.ADMITTED, reason, numbers, item.id)
 
 
-def _entry(case: _Case, item: MemoryItem) -> Plan | None:
+def _entry(case: Case, item: MemoryItem) -> Plan | None:
     """Bring a new item into the hot pool, or return the refusal."""
     draft, policy = case.draft, case.policy
     mine = live_score(item, draft.now, policy.score)
@@ -344,13 +264,13 @@ def _entry(case: _Case, item: MemoryItem) -> Plan | None:
     return None
 
 
-def _entry_numbers(case: _Case, item: MemoryItem) -> dict[str, Any]:
+def _entry_numbers(case: Case, item: MemoryItem) -> dict[str, Any]:
     mine = live_score(item, case.draft.now, case.policy.score)
     parts = {"score": mine, "importance": item.importance, "support": item.support}
     return numbers_of(case.draft, parts)
 
 
-def _rivals(case: _Case, item: MemoryItem) -> list[Related]:
+def _rivals(case: Case, item: MemoryItem) -> list[Related]:
     """Return the live items that say otherwise and are not frozen."""
     return [r for r in case.of(Relation.EXCLUSIVE, frozen=False) if r.item.id != item.id]
 
