@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 SOURCE = ROOT / "src" / "dualgate"
 # Where reasons of decisions are written.
-DECIDING = ("domain/decision.py", "domain/challenge.py", "domain/override.py",
+DECIDING = ("domain/case.py", "domain/decision.py", "domain/challenge.py", "domain/override.py",
             "domain/admission.py", "pipeline/write.py")  # fmt: skip
 # Documented once, under `gates`.
 AGAIN = ("read.score", "read.archive")
