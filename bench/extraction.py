@@ -115,9 +115,9 @@ def load_scorer(path: Path) -> ModuleType:
 PAGE = Path(__file__).parents[1] / "docs/results/extraction.md"
 HEAD = """# The local extractor, measured
 
-Written by `python bench/extraction.py GOLD.jsonl --write`, as the product runs it (with the lexicon of
-slots). The cases are hand-written single turns in both languages, of every kind in [W3] and [W4]; none
-was trained on. What the words mean: P precision, R recall of lasting facts; a case counts only if the
+Written by `python bench/extraction.py GOLD.jsonl --write`, as the product runs it (with the
+lexicon of slots). The cases are hand-written single turns in both languages, of every kind in [W3]
+and [W4]; none was trained on. P is precision, R recall of lasting facts; a case counts only if the
 type is acceptable and the wording keeps every required word.
 
 ```
@@ -130,7 +130,7 @@ def main() -> None:
     parser.add_argument("--scorer", type=Path, help="score_extraction.py (default: beside GOLD)")
     parser.add_argument("--out", type=Path, default=Path("predictions.jsonl"))
     parser.add_argument("--show", type=int, default=0)
-    parser.add_argument("--write", action="store_true", help="also write docs/results/extraction.md")
+    parser.add_argument("--write", action="store_true", help="write docs/results/ too")
     options = parser.parse_args()
 
     scorer = load_scorer(options.scorer or options.gold.with_name("score_extraction.py"))

@@ -139,7 +139,7 @@ def _agree(found: re.Match[str]) -> str:
 
 
 def _agree_with_assistant(found: re.Match[str]) -> str:
-    """ "before you save" becomes "before the assistant saves"."""
+    """Give the verb after "you" its ending: "before the assistant saves"."""
     verb = found.group(2)
     return f"{found.group(1)} the assistant {_third(verb.lower(), verb)}"
 
