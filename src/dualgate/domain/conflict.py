@@ -104,12 +104,18 @@ def _in_one_slot(
     if same_value or likeness.same >= policy.duplicate:
         same_type = candidate.item_type is item.item_type
         return Relation.DUPLICATE if same_type else Relation.COMPATIBLE
-    if cardinality(item.attribute or "", policy) is Cardinality.MANY:
+    # "No tables" and "no bullets": two things denied can both be denied.
+    one_holds = cardinality(item.attribute or "", policy) is Cardinality.ONE
+    if not one_holds or candidate.polarity is Polarity.NEGATIVE:
         return Relation.COMPATIBLE
-    if candidate.polarity is Polarity.NEGATIVE:
-        # "no tables" and "no bullets": two things denied can both be denied.
-        return Relation.COMPATIBLE
-    return Relation.OVERLAP if likeness.same >= policy.overlap else Relation.EXCLUSIVE
+    near = likeness.same >= policy.overlap or _narrows(candidate.value, item.value)
+    return Relation.OVERLAP if near else Relation.EXCLUSIVE
+
+
+def _narrows(one: str | None, other: str | None) -> bool:
+    """Whether one value only says more than the other: "nurse in Leeds" is still a nurse."""
+    left, right = set(folded(one).split()), set(folded(other).split())
+    return bool(left and right) and (left < right or right < left)
 
 
 def _by_likeness(

@@ -18,6 +18,8 @@ from functools import lru_cache
 from importlib.resources import files
 
 from dualgate.adapters.local.concepts import Hit, lexicon, simplified
+from dualgate.adapters.local.frames import PREFIX, TOOL, Convention, convention
+from dualgate.adapters.local.measures import measure
 from dualgate.adapters.local.statements import Statement, known, read
 from dualgate.domain.items import Candidate, folded
 from dualgate.domain.types import Cardinality, ItemType, Polarity
@@ -30,6 +32,8 @@ KNOWN_MANY = frozenset(
     " like music pet place relative skill sport tag tool topic medication relatives colleagues skills tools"
     " hobbies allergies pets languages interests friends goals habits event task todo visited".split()
 )
+# A convention is a rule, however politely it is put; as one it follows the newer word [C2].
+RULED = (ItemType.RULE, ItemType.PREFERENCE, ItemType.CONSTRAINT, ItemType.FACT, ItemType.DECISION)
 QUALIFYING = frozenset({"length", "tone", "frequency"})
 DEGREES = frozenset({"mild", "severe", "fluent", "beginner", "manual", "automatic", "hot", "cold"})
 
@@ -103,7 +107,8 @@ class LexiconStructurer:
         For extractors whose types waver: "I prefer short answers" and "answer shortly from now on"
         are one preference. A type the slot does not list stays as it is.
         """
-        types = self._types.get(folded(candidate.attribute), ())
+        slot = folded(candidate.attribute)
+        types = RULED if slot.startswith(PREFIX) else self._types.get(slot, ())
         if candidate.item_type not in types:
             return candidate
         return replace(candidate, item_type=types[0])
@@ -143,6 +148,22 @@ class LexiconStructurer:
         return self.canonical(attribute, one) == self.canonical(attribute, other)
 
     def _structure(self, content: str) -> Structure | None:
+        rule = convention(content)
+        if rule is not None and not rule.attribute.startswith(TOOL):
+            return self._ruled(rule)
+        found = self._in_plain(content)
+        if found is not None:
+            return self._narrowed(found, content)
+        return self._ruled(rule) if rule is not None else _measured(content)
+
+    def _ruled(self, rule: Convention) -> Structure:
+        return Structure(
+            attribute=rule.attribute,
+            value=self.canonical(rule.attribute, rule.value),
+            polarity=Polarity.NEGATIVE if rule.denied else Polarity.POSITIVE,
+        )
+
+    def _in_plain(self, content: str) -> Structure | None:
         plain = _CONTRAST.sub("", content).strip()
         if plain and plain != content:
             # "Short, not an essay" says short; what is denied beside it only underlines that.
@@ -150,6 +171,28 @@ class LexiconStructurer:
             if found is not None:
                 return found
         return self._in_slots(content)
+
+    def _narrowed(self, found: Structure, content: str) -> Structure:
+        """Return the structure with what a second look at the sentence adds.
+
+        "No meat, only greens" affirms what stands after "only". What is said of a sister or of Ana
+        is said of them: it becomes a qualifier, and theirs stands beside the user's own.
+        """
+        if found.polarity is Polarity.NEGATIVE:
+            for clause in _ONLY.findall(content):
+                own = self._in_slots(clause)
+                if own is not None and (own.attribute, own.value) == (found.attribute, found.value):
+                    found = replace(found, polarity=own.polarity)
+        owner = _OWNER.search(content.strip())
+        if found.qualifiers or owner is None or found.attribute in _OWNED:
+            return found
+        said = owner["kin"] or owner["name"] or owner["zh"]
+        return replace(found, qualifiers=(self.canonical("", said),))
+
+    def _placed(self, job: str, whose: tuple[str, ...], text: str) -> str:
+        match = _WORKPLACE.search(text)
+        place = whose[0] if whose else (match["en"] or match["zh"]) if match else None
+        return f"{job} {self.canonical('', place)}" if place else job
 
     def _in_slots(self, content: str) -> Structure | None:
         text = simplified(content.strip().rstrip("。.!！"))
@@ -163,14 +206,48 @@ class LexiconStructurer:
                 value, near = _conceptual(slot, text, statement)
             if value is None or (slot.unless is not None and slot.unless.search(text)):
                 continue
+            canonical = self.canonical(slot.attribute, value)
+            if slot.attribute == "job":
+                canonical, whose = self._placed(canonical, whose, text), ()
             return Structure(
                 attribute=slot.attribute,
-                value=self.canonical(slot.attribute, value),
+                value=canonical,
                 polarity=Polarity.NEGATIVE if statement.denies else Polarity.POSITIVE,
-                qualifiers=whose
-                or _qualifiers(statement, near, self.canonical(slot.attribute, value)),
+                qualifiers=whose or _qualifiers(statement, near, canonical),
             )
         return None
+
+
+_SPELLED = str.maketrans("零〇一二三四五六七八九", "00123456789")
+_ONLY = re.compile(r"[，,；;、]\s*((?:而?是|我)?(?:只|仅|光)[^，,；;。]{1,40}|(?:but )?only\s[^,;.]{1,60})", re.IGNORECASE)
+_KIN = "mother|father|mum|mom|dad|sister|brother|son|daughter|wife|husband|partner|friend|boss|colleague|neighbou?r|grandmother|grandfather|aunt|uncle|cousin"
+_OWNER = re.compile(
+    rf"^(?i:(?:the )?user['’]s|my)\s(?:\w+\s)?(?P<kin>(?i:{_KIN}))\b|^(?P<name>[A-Z][a-z]+)['’]s\s"
+    r"|^(?:用户|我)?的?(?P<zh>[大小二]?(?:妈妈?|爸爸?|姐姐?|妹妹?|哥哥?|弟弟?|女儿|儿子|老婆|老公|妻子|丈夫|朋友|同事|老板|邻居|奶奶|爷爷|外婆|外公)|小[^的是在，]的?(?=的)|[^用我的是在，]{2,3}(?=的生日))",
+    )
+# Slots that name their owner themselves.
+_OWNED = frozenset({"spouse_job", "cat_name", "dog_name", "children", "pet"})
+
+
+def _measured(content: str) -> Structure | None:
+    """Return the number of a thing as a slot of its own."""
+    found = measure(simplified(content))
+    if found is None:
+        return None
+    # 四七一一 is read digit by digit, 一百零四 is not.
+    digits = found.value.translate(_SPELLED)
+    spelled = digits if digits.isascii() and digits.isdigit() else found.value
+    numbers = sorted(known(spelled).numbers)
+    plain = len(numbers) == 1 and not spelled.startswith("0")
+    value = f"{numbers[0]:g}" if plain else folded(spelled)
+    return Structure(found.attribute, f"{value} {found.unit}".strip(), Polarity.POSITIVE)
+
+
+# "A nurse in Leeds" and "a nurse in York" are not the same job: the place is part of the value.
+_WORKPLACE = re.compile(
+    r"\b(?:in|at|for|with)\s(?:an?\s|the\s)?(?P<en>[A-Za-z][\w&. -]{1,30}?)(?:\snow)?$"
+    r"|在(?:一[家个间所])?(?P<zh>[^，。,.；;！!\s在]{2,10}?)(?:里)?(?:做|当|任|担任|工作)",
+)
 
 
 # What a deadline or a budget belongs to when nothing narrower is said.
