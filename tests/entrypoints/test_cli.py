@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
+from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from dualgate.entrypoints.cli.main import dualgate
+from dualgate.entrypoints.cli.render import Page
+from dualgate.entrypoints.cli.words import reason_told
 
 # A job that fails says so at once, instead of after its retries.
 AT_ONCE = {"DUALGATE_QUEUE__MAX_ATTEMPTS": "1"}
@@ -109,7 +115,7 @@ def test_forgetting_a_frozen_item_asks_once_more(run, run_json, item_id):
     run_json("pin", item_id)
 
     assert run_json("item", item_id)["status"] == "frozen"
-    assert "call again with confirm=True" in run("forget", item_id, code=2).stderr
+    assert "add --confirm" in run("forget", item_id, code=2).stderr
     assert run_json("forget", item_id, "--confirm")["status"] == "forgotten"
 
 
@@ -269,3 +275,47 @@ def test_a_database_that_cannot_be_opened_is_one_line(tmp_path):
 
     assert result.exit_code == 2, (result.output, result.exception)
     assert result.stderr.count("\n") == 1
+
+
+def test_without_a_command_the_help_is_printed_as_it_stands():
+    for words in ([], ["working"]):
+        result = CliRunner().invoke(dualgate, words)
+
+        assert result.exit_code == 2
+        assert result.stderr.startswith("Usage: dualgate")
+        assert "\nCommands:\n" in result.stderr
+
+
+def test_the_version_is_an_option_too(run):
+    shown = CliRunner().invoke(dualgate, ["--version"])
+
+    assert shown.exit_code == 0
+    assert shown.stdout == run("version", user=None).stdout
+
+
+def test_on_a_terminal_an_id_stays_in_one_piece(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stdout", terminal)
+    monkeypatch.setenv("COLUMNS", "80")
+    item_id = "01a22ca1-4f85-7000-a51a-c0465398c0d1"
+    columns = ("status", "content", "score", "last seen", "id")
+    row = ("frozen", "Prefers green tea " * 9, 0.65, datetime(2026, 3, 23, tzinfo=UTC), item_id)
+
+    Page().entries("items", columns, [row], head=1)
+
+    assert item_id in terminal.getvalue()
+    assert "score 0.65" in terminal.getvalue()
+
+
+def test_every_documented_reason_is_told_in_plain_words_in_both_languages():
+    page = Path(__file__).parents[2] / "docs" / "reference" / "decisions.md"
+    rows = page.read_text(encoding="utf-8").split("## Reasons")[1].split("## ")[0]
+    reasons = re.findall(r"^\| `([a-z_]+)` \|", rows, re.MULTILINE)
+
+    assert "low_confidence" in reasons
+    for reason in reasons:
+        assert len({reason, reason_told(reason, "en"), reason_told(reason, "zh")}) == 3

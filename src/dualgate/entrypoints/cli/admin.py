@@ -53,7 +53,8 @@ def stats(frame: Frame) -> None:
         for part in ("pools", "queue"):
             plain |= plain.pop(part) or {}
         named = {name.replace("_", " "): value for name, value in plain.items()}
-        out.facts(frame.word("stats"), frame.facts(named))
+        known = {name: value for name, value in named.items() if value is not None}
+        out.facts(frame.word("stats"), frame.facts(known))
 
     frame.show(found, page)
 

@@ -46,7 +46,7 @@ like = _verb("like", "Confirm an item: one explicit confirmation a day.")
 dislike = _verb("dislike", "Say that an item is not right.")
 pin = _verb("pin", "Protect an item: it freezes as soon as there is a place.")
 unpin = _verb("unpin", "Take the protection away.")
-restore = _verb("restore", "Bring back a forgotten or replaced item.")
+restore = _verb("restore", "Bring back a forgotten or archived item.")
 
 
 @click.command()
@@ -93,7 +93,7 @@ def pending(frame: Frame) -> None:
         rows = [
             (p.candidate.content, len(p.challenges), p.last_at, p.item_id, p.id) for p in found
         ]
-        out.table(frame.word("pending"), columns, rows)
+        out.entries(frame.word("pending"), columns, rows, head=0)
 
     frame.show(found, page)
 

@@ -18,7 +18,7 @@ import click
 
 from dualgate.entrypoints.cli.render import Page, as_json, safe
 from dualgate.entrypoints.cli.words import LANGUAGES, word
-from dualgate.errors import DualgateError, InvalidInputError
+from dualgate.errors import ConfirmationRequiredError, DualgateError, InvalidInputError
 
 if TYPE_CHECKING:
     from dualgate import Memory
@@ -145,6 +145,10 @@ class CalmGroup(click.Group):
         except DualgateError as error:
             _told(_described(error), as_document="--json" in words)
             code = USER_ERROR
+        except click.exceptions.NoArgsIsHelpError as error:
+            # No command was named: the help as it stands, not as one line.
+            click.echo(error.format_message(), err=True)
+            code = error.exit_code
         except click.ClickException as error:
             _told(_misused(error), as_document="--json" in words)
             code = error.exit_code
@@ -173,9 +177,13 @@ def as_utf8(argument: str) -> str:
 
 
 def _described(error: DualgateError) -> dict[str, Any]:
+    message = str(error)
+    if isinstance(error, ConfirmationRequiredError):
+        # The error speaks of the Python call; here it is an option.
+        message = f"item {error.item_id} is frozen; add --confirm to forget it"
     return {
         "type": type(error).__name__,
-        "message": str(error),
+        "message": message,
         "argument": getattr(error, "argument", None),
         "rule": getattr(error, "rule", None),
     }

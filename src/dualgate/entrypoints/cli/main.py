@@ -52,6 +52,7 @@ COMMANDS: tuple[click.Command, ...] = (
     envvar="DUALGATE_LANG",
     help="Language of what is printed.",
 )
+@click.version_option(None, "--version", package_name="dualgate", message="%(version)s")
 @click.pass_context
 def dualgate(context: click.Context, /, **options: object) -> None:
     """Remember steadily, forget accurately, be hard to change. 记得稳、忘得准、改得难.

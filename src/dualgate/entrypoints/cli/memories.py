@@ -17,6 +17,7 @@ from dualgate.domain.status import Status
 from dualgate.domain.types import ItemType, Role
 from dualgate.entrypoints.cli.frame import Frame, common, for_anybody
 from dualgate.entrypoints.cli.render import Page
+from dualgate.entrypoints.cli.words import reason_told
 from dualgate.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ def recall(frame: Frame, query: str, item_types: Sequence[str], **more: Any) -> 
             for h in found.hits
         ]
         if rows:
-            out.table(frame.word("recalled"), columns, rows)
+            out.entries(frame.word("recalled"), columns, rows, head=3)
         else:
             out.line(frame.word("nothing"))
 
@@ -191,7 +192,10 @@ def items(frame: Frame, **wanted: Any) -> None:
             (i.status, i.item_type, i.content, i.score, i.confirm_count, i.last_seen_at, i.id)
             for i in found.items
         ]
-        out.table(frame.word("items"), [*columns, frame.word("id")], rows)
+        if rows:
+            out.entries(frame.word("items"), [*columns, frame.word("id")], rows, head=2)
+        else:
+            out.line(frame.word("nothing"))
         if found.cursor:
             out.line(f"{frame.word('next page')}: --cursor {found.cursor}")
 
@@ -234,7 +238,7 @@ def history(frame: Frame, item_id: str) -> None:
         out.table(frame.word("signals"), columns, signals)
         columns = frame.words("version", "status", "content", "created", "id")
         versions = [(v.version, v.status, v.content, v.created_at, v.id) for v in found.versions]
-        out.table(frame.word("versions"), columns, versions)
+        out.entries(frame.word("versions"), columns, versions, head=2)
         columns = frame.words("time", "session", "relevance")
         uses = [(u.at, u.session_id, u.query_relevance) for u in found.recalls]
         out.table(frame.word("recalls"), columns, uses)
@@ -323,12 +327,21 @@ def show_decisions(frame: Frame, out: Page, decisions: Sequence[Decision]) -> No
     if not decisions:
         out.line(frame.word("nothing"))
         return
-    columns = frame.words("outcome", "reason", "type", "content", "numbers", "item")
+    columns = frame.words("outcome", "reason", "type", "content", "numbers", "item", "time")
     rows = [
-        (d.outcome, d.reason, d.candidate.item_type, d.candidate.content, d.numbers, d.item_id)
+        (
+            d.outcome,
+            # For people in plain words; programs read a pipe, and the code is what is documented.
+            f"{reason_told(d.reason, frame.lang)} ({d.reason})" if out.rich else d.reason,
+            d.candidate.item_type,
+            d.candidate.content,
+            d.numbers,
+            d.item_id,
+            d.at,
+        )
         for d in decisions
     ]
-    out.table(frame.word("decisions"), columns, rows)
+    out.entries(frame.word("decisions"), columns, rows, head=3)
 
 
 def _show_receipt(frame: Frame, receipt: Any, *, waited: bool) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 import click
 from rich import box
 from rich.console import Console
+from rich.padding import Padding
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
@@ -92,6 +93,13 @@ def safe(text: str) -> str:
     return clean.encode("utf-8", "replace").decode("utf-8")
 
 
+def _named(name: str, cell: object) -> str:
+    """Return a number or a time with its name; words and named numbers tell what they are."""
+    text = shown(cell)
+    bare = isinstance(cell, int | float | datetime) and not isinstance(cell, bool)
+    return f"{name} {text}" if bare else text
+
+
 class Page:
     """Prints to one stream, richly on a terminal and plainly elsewhere."""
 
@@ -121,6 +129,28 @@ class Page:
         for row in cells:
             table.add_row(*(Text(cell) for cell in row))
         self.console.print(table)
+
+    def entries(
+        self, title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], *, head: int
+    ) -> None:
+        """Print a table whose rows are too wide for a terminal.
+
+        There a row is the text of column `head`, and below it the other cells, each in one piece:
+        an id that is broken over three lines cannot be copied.
+        """
+        if not self.rich:
+            self.table(title, columns, rows)
+            return
+        rows = list(rows)
+        self.console.print(Text(f"{title}: {len(rows)}", "dim italic"))
+        for row in rows:
+            self.console.print(Text(safe(shown(row[head])), "bold"))
+            told = [
+                _named(name, cell)
+                for place, (name, cell) in enumerate(zip(columns, row, strict=True))
+                if place != head and shown(cell) != "-"
+            ]
+            self.console.print(Padding(Text(safe(" · ".join(told)), "dim"), (0, 0, 0, 2)))
 
     def panel(self, title: str, text: str) -> None:
         """Print a text under its title."""

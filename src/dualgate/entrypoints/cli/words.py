@@ -112,6 +112,59 @@ _CHINESE: Mapping[str, str] = MappingProxyType(
 )
 
 
+# Why a decision ended as it did, in plain words; docs/reference/decisions.md says it at length.
+_REASONS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "not_the_users_words": ("not the user's own words", "不是用户自己的话"),
+        "ungrounded": ("not found in what was said", "原话里没有"),
+        "low_confidence": ("not sure enough that it lasts", "不够确定它是长期的"),
+        "expired": ("over when it was said", "说的时候就已过期"),
+        "echo": ("our own words coming back", "是记忆自己的话又回来了"),
+        "not_lasting": ("meant for this time only", "只管这一次"),
+        "frozen_not_lasting": (
+            "meant for this time only; a frozen memory stays",
+            "只管这一次，动不了冻结的记忆",
+        ),
+        "frozen_emotional": ("said in anger; a frozen memory stays", "是气话，动不了冻结的记忆"),
+        "frozen_low_confidence": (
+            "too unsure to challenge a frozen memory",
+            "不够确定，挑战不了冻结的记忆",
+        ),
+        "frozen_challenges_full": ("stronger challenges already wait", "已有更强的挑战在等"),
+        "frozen_held": ("parked beside a frozen memory", "挂起在冻结的记忆旁"),
+        "thawed": (
+            "challenged long and steadily: the frozen memory thawed",
+            "长期反复的挑战：冻结的记忆解冻了",
+        ),
+        "explicit_correction": (
+            "a plain correction replaced a frozen memory",
+            "明确的纠正取代了冻结的记忆",
+        ),
+        "restated": ("said again: counted to the memory", "再次说到：计入已有的记忆"),
+        "correction": ("a plain correction replaced the old value", "明确的纠正取代了旧值"),
+        "newer_value": ("a newer value replaced the old one", "较新的值取代了旧值"),
+        "outdated": ("older than what is known", "比已知的更旧"),
+        "contradiction": (
+            "contradicts a memory; both stand, undecided",
+            "与已有的记忆矛盾；两者并存，未定",
+        ),
+        "below_threshold": ("its score is under the threshold", "得分低于准入门槛"),
+        "pool_full": ("the pool is full of better ones", "池子已满，且都比它强"),
+        "overlap_kept_apart": (
+            "near a memory, but not surely the same: both kept",
+            "与已有的记忆相近，但不确定相同：都保留",
+        ),
+        "new": ("nothing like it was known", "以前没有类似的"),
+    }
+)
+
+
+def reason_told(reason: str, lang: str | None) -> str:
+    """Return a decision's reason in plain words; a reason unknown here as it is."""
+    english, chinese = _REASONS.get(reason, (reason, reason))
+    return chinese if lang == "zh" else english
+
+
 def word(english: str, lang: str | None) -> str:
     """Return a label in the language, English where there is none."""
     return _CHINESE.get(english, english) if lang == "zh" else english
