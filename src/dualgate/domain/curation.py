@@ -213,7 +213,8 @@ def _draft(
 ) -> Draft:
     if item.status not in allowed:
         words = " | ".join(sorted(allowed))
-        raise InvalidInputError("item_id", f"{verb} needs an item that is {words}", item.status)
+        rule = f"{verb} needs an item that is {words}"
+        raise InvalidInputError("item_id", rule, str(item.status))
     return Draft(snapshot, policy, now, Actor.USER)
 
 

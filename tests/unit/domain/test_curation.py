@@ -68,6 +68,7 @@ def test_every_verb_from_every_status(mind, verb, status):
         with pytest.raises(InvalidInputError, match=f"{verb} needs an item") as caught:
             use(mind, verb, item)
         assert caught.value.argument == "item_id"
+        assert str(caught.value).endswith(f"(given: '{status.value}')")
         assert mind.moves == []
     else:
         assert use(mind, verb, item).status is expected
