@@ -340,6 +340,24 @@ async def test_correcting_a_frozen_item_keeps_its_place_and_its_old_wording(stor
     assert versions[0].status == "superseded"
 
 
+async def test_correcting_an_item_to_what_it_says_makes_no_version(story: Story) -> None:
+    """[F6]"""
+    decision = await story.prefers("简洁")
+
+    item = await story.memory.correct(USER, decision.item_id, "用户喜欢简洁的回答")
+
+    assert (item.version, item.status) == (1, "confirmed")
+    assert len((await story.memory.history(USER, item.id)).versions) == 1
+
+
+async def test_a_reworded_item_stays_in_its_slot(story: Story) -> None:
+    """[C1]: what contradicts the new wording is still recognised"""
+    frozen = await story.freeze()
+    await story.memory.correct(USER, frozen.id, "用户要求凡事三句话以内")
+
+    assert (await story.memory.item(USER, frozen.id)).attribute == "reply_length"
+
+
 async def test_a_dislike_thaws_and_forgetting_can_be_undone(story: Story) -> None:
     """[F6, P3]"""
     frozen = await story.freeze()

@@ -103,6 +103,9 @@ def correct(
     """
     draft = _draft(item, snapshot, policy, now, LIVE, "correct")
     item = draft.current(item)
+    if content == item.content:
+        _vouched(draft, _kept(item))  # nothing to keep aside: the user has read it and agrees
+        return draft.plan()
     old = item.with_(
         id=version_id, superseded_by=item.id, contested_with=(), pinned=False
     )
@@ -117,7 +120,8 @@ def correct(
     attribute, value, polarity, qualifiers = structure
     item = _kept(draft.current(item)).with_(
         content=content,
-        attribute=attribute,
+        # The slot stays where the new wording does not name another one.
+        attribute=attribute or item.attribute,
         value=value,
         polarity=polarity,
         qualifiers=qualifiers,
