@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dualgate.adapters.local.structure import LexiconStructurer
+from dualgate.domain.items import Candidate
 
 SLOTS = LexiconStructurer()
 
@@ -87,6 +88,52 @@ def test_slots_people_state_in_passing(
 def test_the_same_job_in_two_places_is_not_the_same_value() -> None:
     one, other = slot("用户在杭州做护士"), slot("The user works as a nurse in Leeds")
 
-    assert one is not None and other is not None
+    assert one is not None
+    assert other is not None
     assert one[0] == other[0] == "job"
     assert one[1] != other[1]
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value", "slot_name", "stored"),
+    [
+        ("response length", "brief", "reply_length", "concise"),
+        ("Verbosity", "short", "reply_length", "concise"),
+        ("回复长度", "简短", "reply_length", "concise"),
+        ("answer-language", "Chinese", "reply_language", "chinese"),
+        ("boat_name", "Brief", "boat_name", "Brief"),  # nothing the lexicon knows: as it was given
+        ("location_of_the_spare_key", "Leeds", "location_of_the_spare_key", "Leeds"),
+    ],
+)
+def test_another_name_of_a_slot_is_that_slot(
+    attribute: str, value: str, slot_name: str, stored: str
+) -> None:
+    made = Candidate(
+        "preference", "As told by the host", attribute=attribute, value=value, confidence=0.9
+    )
+
+    completed = SLOTS.complete(made)
+
+    assert (completed.attribute, completed.value) == (slot_name, stored)
+
+
+@pytest.mark.parametrize(
+    ("content", "value"),
+    [
+        ("The user doesn't eat meat, only greens and vegetarian food", "vegetarian"),
+        ("用户不能吃核桃，会过敏", "核桃"),
+        ("Vim 用户已经不用了，现在换成 Zed 了", "zed"),
+    ],
+)
+def test_a_denial_beside_the_value_does_not_deny_it(content: str, value: str) -> None:
+    made = Candidate("preference", content, polarity="-", confidence=0.9)
+
+    completed = SLOTS.complete(made)
+
+    assert (completed.value, completed.polarity) == (value, "+")
+
+
+def test_a_polarity_without_a_denial_in_the_words_is_the_hosts_own() -> None:
+    made = Candidate("preference", "Tables in answers: use them", polarity="-", confidence=0.9)
+
+    assert SLOTS.complete(made).polarity == "-"

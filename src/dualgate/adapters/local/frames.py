@@ -72,6 +72,8 @@ _DETERMINED = re.compile(
     r"^(?:(?:all|any|every|each|the|your|our|my|their|his|her|its|these|those|of|user's|user’s|assistant's|assistant’s|always|that|ensure|main|preferred|primary|default|favou?rite|go-to|a|an|naming|defining|creating|writing|new|wants|needs|to|user|assistant|likes?|would|you|have|with|make|sure|i)\s+)+"
 )
 _POSSESSIVE = re.compile(r"\bthe (?:user|assistant|team)['’]s\b(?: side['’]s)?", re.IGNORECASE)
+# "The arguments of your functions" are function arguments.
+_OF = re.compile(r"\b((?!name)[a-z]+s) (?:of|in) (?:your|the|our|all|my)\s(?:\w+\s)??(function|method|class|module)e?s$")
 _SENTENCE = re.compile(r"(?<=[a-z0-9'\"’”)])[.!?;](?=\s+[\"'“A-Z])|[\n。！；]")
 _NAMED = frozenset("function method variable attribute class argument parameter constant module".split())
 
@@ -133,7 +135,8 @@ def _affixes(sentence: str) -> Iterator[Convention]:
 
 def _object(text: str) -> str:
     """Return a noun phrase without what only points at it: "all your method names" is one."""
-    words = _DETERMINED.sub("", text.lower().strip() + " ").split()
+    plain = _OF.sub(r"\2 \1", text.lower().strip())
+    words = _DETERMINED.sub("", plain + " ").split()
     # "… the rule is that all attribute names": the phrase is what follows the last pointer.
     for place in range(len(words) - 1, -1, -1):
         if words[place] in {"all", "your", "our", "every", "each", "the", "that", "ensure", "my", "any", "is", "wants", "have"}:

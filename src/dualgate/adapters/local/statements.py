@@ -63,7 +63,7 @@ _ZH_DENIAL = re.compile(
     r"不(?!错|过(?!敏)|同|仅|但|管|断|论|妨|超过?|多于|低于|少于|大于|高于|得不|久|锈|动产|止|只|光|是不|可或缺)|没(?!问题|事|关系)"
     r"|无(?!论|锡|线|所谓|人机|障碍)|勿|未(?!来|婚|必)|非(?!常|洲|得|要)|免"
 )
-_ZH_DOUBLE = re.compile(r"不得不|不能不|不可不|不会不|没有不|不是不|并非不")
+_ZH_DOUBLE = re.compile(r"不得不|不能不|不可不|不会不|没有不|没有一[天日次顿个回]不|不是不|并非不")
 # "Moved from X to Y" states Y; X is only where it came from.
 _LEFT_BEHIND = re.compile(
     r"从[^，。；]{1,16}?(?=换|迁|改|转|切|搬)"
@@ -306,3 +306,9 @@ def _denying_forms() -> tuple[str, ...]:
         if _ZH_DENIAL.search(form) or _EN_DENIAL.search(form)
     ]
     return tuple(sorted(forms, key=len, reverse=True))
+
+
+def denial_in(text: str) -> bool:
+    """Return whether the text holds any word of denial, whatever it denies."""
+    plain = simplified(folded(text[:READ_LIMIT]))
+    return bool(_ZH_DENIAL.search(plain) or _EN_DENIAL.search(plain))

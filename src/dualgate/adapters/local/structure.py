@@ -1,7 +1,8 @@
 """Reads the slot and the value out of a plain sentence, where extraction left them open [C1].
 
 Rules of this file:
-- It fills what is missing and never overrides: an attribute the extractor gave stays as it is.
+- It fills what is missing and never overrides: an attribute the extractor gave stays as it is. Only
+  another name of a listed slot ("verbosity") becomes the slot's own, its value the canonical one.
 - Which slots there are, what they hold and how many values, stands in lexicon/slots.toml. Better
   no slot than a wrong one, since a shared slot lets a newer value replace an older one.
 - Values are stored in one canonical form where the lexicon knows them: 简短 and "brief" are the
@@ -20,7 +21,7 @@ from importlib.resources import files
 from dualgate.adapters.local.concepts import Hit, lexicon, simplified
 from dualgate.adapters.local.frames import PREFIX, TOOL, Convention, convention
 from dualgate.adapters.local.measures import measure
-from dualgate.adapters.local.statements import Statement, known, read
+from dualgate.adapters.local.statements import Statement, denial_in, known, read
 from dualgate.domain.items import Candidate, folded
 from dualgate.domain.types import Cardinality, ItemType, Polarity
 
@@ -46,6 +47,7 @@ class Structure:
     value: str
     polarity: Polarity
     qualifiers: tuple[str, ...] = ()
+    affirmed: bool = False  # the sentence denies something, and still affirms this value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +80,7 @@ class LexiconStructurer:
     def __init__(self) -> None:
         self._slots = _slots()
         self._cardinality = {slot.attribute: slot.many for slot in self._slots}
+        self._kinds = {slot.attribute: slot.kinds for slot in self._slots}
         self._types = {slot.attribute: slot.types for slot in self._slots}
         # The attributes that hold several values at once, folded.
         self.many_valued = KNOWN_MANY | {slot.attribute for slot in self._slots if slot.many}
@@ -85,6 +88,7 @@ class LexiconStructurer:
 
     def complete(self, candidate: Candidate) -> Candidate:
         """Return the candidate with what could be read out of its content; never overrides."""
+        candidate = self._named(candidate)
         if candidate.attribute and candidate.value:
             return candidate
         found = self.read(candidate.content)
@@ -92,13 +96,30 @@ class LexiconStructurer:
             candidate.attribute and folded(candidate.attribute) != folded(found.attribute)
         ):
             return candidate
-        untouched = candidate.polarity is Polarity.POSITIVE and candidate.value is None
+        # A polarity was given with no value to refer to: "no meat, only greens" affirms the greens.
+        untouched = candidate.value is None and (
+            candidate.polarity is Polarity.POSITIVE or found.affirmed
+        )
         return replace(
             candidate,
             attribute=candidate.attribute or found.attribute,
             value=candidate.value or found.value,
             qualifiers=candidate.qualifiers or found.qualifiers,
             polarity=found.polarity if untouched else candidate.polarity,
+        )
+
+    def _named(self, candidate: Candidate) -> Candidate:
+        """Return the candidate under the slot's own name, where it came under another [C1]."""
+        if not candidate.attribute:
+            return candidate
+        slot = _aliases().get(_APART.sub("_", folded(candidate.attribute)))
+        if slot is None:
+            return candidate
+        value = candidate.value
+        concept = lexicon().named(value) if value else None
+        listed = concept is not None and concept.kind in self._kinds[slot]
+        return replace(
+            candidate, attribute=slot, value=concept.id if concept and listed else value
         )
 
     def typed(self, candidate: Candidate) -> Candidate:
@@ -153,7 +174,9 @@ class LexiconStructurer:
             return self._ruled(rule)
         found = self._in_plain(content)
         if found is not None:
-            return self._narrowed(found, content)
+            found = self._narrowed(found, content)
+            positive = found.polarity is Polarity.POSITIVE
+            return replace(found, affirmed=positive and denial_in(content))
         return self._ruled(rule) if rule is not None else _measured(content)
 
     def _ruled(self, rule: Convention) -> Structure:
@@ -207,6 +230,9 @@ class LexiconStructurer:
             if value is None or (slot.unless is not None and slot.unless.search(text)):
                 continue
             canonical = self.canonical(slot.attribute, value)
+            target = _successor(slot, text, canonical)
+            if target is not None:
+                return Structure(slot.attribute, target, Polarity.POSITIVE)
             if slot.attribute == "job":
                 canonical, whose = self._placed(canonical, whose, text), ()
             return Structure(
@@ -266,6 +292,28 @@ def _captured(slot: Slot, text: str) -> tuple[str | None, tuple[str, ...]]:
     return None, ()
 
 
+# Products come and go faster than any list: what somebody changed to is the value, known or not.
+_PRODUCTS = frozenset(
+    {"editor", "os", "package manager", "database", "frontend", "backend", "test framework", "cloud"}
+)
+_CHANGED_TO = re.compile(
+    r"(?:换成|改用|改成|换到|切到|换用)了?\s*(?P<zh>[A-Za-z][\w.+#-]*)"
+    r"|\b(?:switched|switching|moved|changed) (?:over )?to (?P<en>[A-Z][\w.+#-]*)"
+)
+
+
+def _successor(slot: Slot, text: str, value: str) -> str | None:
+    """Return the product that takes the place of the one named, where no list knows it."""
+    match = _CHANGED_TO.search(text) if slot.kinds & _PRODUCTS else None
+    if match is None:
+        return None
+    target = folded(match["zh"] or match["en"])
+    concept = lexicon().named(target)
+    if concept is not None:
+        return concept.id if concept.kind in slot.kinds and concept.id != value else None
+    return target
+
+
 def _conceptual(slot: Slot, text: str, statement: Statement) -> tuple[str | None, Hit | None]:
     """Return the one concept of the slot's kinds; after "to" and the like, the last one."""
     hits = [hit for hit in statement.hits if hit.concept.kind in slot.kinds]
@@ -288,6 +336,17 @@ def _qualifiers(statement: Statement, near: Hit | None, value: str) -> tuple[str
         if (hit.concept.kind in wanted or hit.concept.id in DEGREES) and hit.concept.id != value
     ]
     return tuple(dict.fromkeys(found))
+
+
+_APART = re.compile(r"[\s-]+")
+
+
+@lru_cache(maxsize=1)
+def _aliases() -> dict[str, str]:
+    """Return the other names of slots, as extractors and hosts write them."""
+    source = files(__package__).joinpath("lexicon/slots.toml").read_text("utf-8")
+    rows: dict[str, list[str]] = tomllib.loads(source)["aliases"]
+    return {folded(alias): slot for slot, names in rows.items() for alias in names}
 
 
 @lru_cache(maxsize=1)
