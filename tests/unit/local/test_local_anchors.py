@@ -17,6 +17,8 @@ APART = [
     ("The user lent Mara the ladder", "The user lent Ivo the drill"),
     ("Crane Heron passed the wind test at low load", "Crane Heron passed the wind test at high load"),
     ("The user finished a marathon in 2022", "The user finished a triathlon in 2024"),
+    ("Team Falcon meets on Mondays", "Team Otter meets on Thursdays"),
+    ("The user read Dune in January", "The user read Emma in March"),
     ("小周的工位在二楼", "小郑的工位在四楼"),
     ("订单3301已发货", "订单3402已退回"),
     ("白鹤号通过了低速测试", "白鹤号通过了高速测试"),

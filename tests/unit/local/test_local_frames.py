@@ -76,6 +76,11 @@ def test_a_number_of_a_thing_is_a_slot_of_that_thing(
         ("The user is Marit", ("name", "marit", "+", ())),
         ("用户养了一只叫汤圆的猫", ("cat_name", "汤圆", "+", ())),
         ("The user's brother lives in York", ("home", "york", "+", ("brother",))),
+        ("Invoice 12 is due on 3 May", ("deadline", "3 may", "+", ("invoice 12",))),
+        ("The billing service uses MySQL", ("database", "mysql", "+", ("billing",))),
+        ("项目数据库用 MySQL", ("database", "mysql", "+", ())),
+        ("订单服务改用 PostgreSQL", ("database", "postgresql", "+", ("订单",))),
+        ("The service uses MySQL", ("database", "mysql", "+", ())),
         ("Mara's birthday is on 3 May", ("birthday", "3 may", "+", ("mara",))),
     ],
 )

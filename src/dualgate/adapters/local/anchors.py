@@ -36,7 +36,8 @@ _MEETING = frozenset(
 _VERBS = frozenset(
     "is are was were be has have had will would can must should runs run uses use holds contains"
     " keeps likes wants prefers lives works costs takes needs starts ends opens closes begins stays"
-    " goes gets means ships sits stands belongs 是 在 为 有 用 跑 放 叫 要 住 装 存".split()
+    " goes gets means ships sits stands belongs use prefer try call write answer reply start keep take put send choose run"
+    " deploy make set get start begin end like want 是 在 为 有 用 跑 放 叫 要 住 装 存".split()
 )
 _TITLES = frozenset("小 老 阿 mr mrs ms dr".split())
 _CALENDAR = frozenset(
@@ -47,7 +48,7 @@ _LABEL = re.compile(r"^(?:#?\d[\w.-]*|[A-Za-z]|[甲乙丙丁戊己]|[一二三�
                     r"|alpha|beta|gamma|delta|one|two|three|four|five|six|seven|eight|nine|ten)$", re.IGNORECASE)
 _DONE = re.compile(
     r"\b(?P<en>passed|won|finished|completed|visited|attended|met|watched|climbed|bought|published|shipped"
-    r"|released|tested|celebrated|received|repaired|presented|delivered|lent|gave|hiked|sailed)\b"
+    r"|released|tested|celebrated|received|read|repaired|presented|delivered|lent|gave|hiked|sailed)\b"
     r"|(?P<zh>通过|完成|赢|获得|去|参加|读完|看完|看|买|发布|上线|见|修好|借给|送给|爬)(?:了|过)",
     re.IGNORECASE,
 )
@@ -88,6 +89,8 @@ def _anchored(tokens: Sequence[str], start: int, end: int, *, speaks_of_self: bo
         return False
     if all(token in _DETERMINERS for token in before):
         return True
+    if len(before) == 1 and before[0].isascii() and _is_name(changed):
+        return True  # "Team Falcon meets on Mondays"
     return len(before) <= 3 and all(_LABEL.match(token) for token in changed)  # noqa: PLR2004
 
 

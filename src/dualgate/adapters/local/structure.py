@@ -21,6 +21,7 @@ from importlib.resources import files
 from dualgate.adapters.local.concepts import Hit, lexicon, simplified
 from dualgate.adapters.local.frames import PREFIX, TOOL, Convention, convention
 from dualgate.adapters.local.measures import measure
+from dualgate.adapters.local.owners import person, system
 from dualgate.adapters.local.statements import Statement, denial_in, known, read
 from dualgate.domain.items import Candidate, folded
 from dualgate.domain.types import Cardinality, ItemType, Polarity
@@ -81,6 +82,9 @@ class LexiconStructurer:
         self._slots = _slots()
         self._cardinality = {slot.attribute: slot.many for slot in self._slots}
         self._kinds = {slot.attribute: slot.kinds for slot in self._slots}
+        self._of_products = {
+            slot.attribute for slot in self._slots if slot.kinds & _PRODUCTS or slot.attribute == "theme"
+        }
         self._types = {slot.attribute: slot.types for slot in self._slots}
         # The attributes that hold several values at once, folded.
         self.many_valued = KNOWN_MANY | {slot.attribute for slot in self._slots if slot.many}
@@ -206,11 +210,12 @@ class LexiconStructurer:
                 own = self._in_slots(clause)
                 if own is not None and (own.attribute, own.value) == (found.attribute, found.value):
                     found = replace(found, polarity=own.polarity)
-        owner = _OWNER.search(content.strip())
-        if found.qualifiers or owner is None or found.attribute in _OWNED:
+        if found.qualifiers or found.attribute in _OWNED:
             return found
-        said = owner["kin"] or owner["name"] or owner["zh"]
-        return replace(found, qualifiers=(self.canonical("", said),))
+        said = person(content)
+        if said is None and found.attribute in self._of_products:
+            said = system(content)
+        return replace(found, qualifiers=(self.canonical("", said),)) if said else found
 
     def _placed(self, job: str, whose: tuple[str, ...], text: str) -> str:
         match = _WORKPLACE.search(text)
@@ -246,11 +251,6 @@ class LexiconStructurer:
 
 _SPELLED = str.maketrans("零〇一二三四五六七八九", "00123456789")
 _ONLY = re.compile(r"[，,；;、]\s*((?:而?是|我)?(?:只|仅|光)[^，,；;。]{1,40}|(?:but )?only\s[^,;.]{1,60})", re.IGNORECASE)
-_KIN = "mother|father|mum|mom|dad|sister|brother|son|daughter|wife|husband|partner|friend|boss|colleague|neighbou?r|grandmother|grandfather|aunt|uncle|cousin"
-_OWNER = re.compile(
-    rf"^(?i:(?:the )?user['’]s|my)\s(?:\w+\s)?(?P<kin>(?i:{_KIN}))\b|^(?P<name>[A-Z][a-z]+)['’]s\s"
-    r"|^(?:用户|我)?的?(?P<zh>[大小二]?(?:妈妈?|爸爸?|姐姐?|妹妹?|哥哥?|弟弟?|女儿|儿子|老婆|老公|妻子|丈夫|朋友|同事|老板|邻居|奶奶|爷爷|外婆|外公)|小[^的是在，]的?(?=的)|[^用我的是在，]{2,3}(?=的生日))",
-    )
 # Slots that name their owner themselves.
 _OWNED = frozenset({"spouse_job", "cat_name", "dog_name", "children", "pet"})
 

@@ -1,0 +1,52 @@
+"""Whose or what a slot is said of: a sister, Ana, the billing service [C1].
+
+Rule: what is said of somebody or something else stands beside the user's own and replaces nothing
+of it. Where the sentence names no one, or only "the service", there is no owner to tell apart.
+"""
+
+from __future__ import annotations
+
+import re
+
+from dualgate.adapters.local.concepts import lexicon, simplified
+from dualgate.domain.items import folded
+
+_KIN = "mother|father|mum|mom|dad|sister|brother|son|daughter|wife|husband|partner|friend|boss|colleague|neighbou?r|grandmother|grandfather|aunt|uncle|cousin"
+_OWNER = re.compile(
+    rf"^(?i:(?:the )?user['’]s|my)\s(?:\w+\s)?(?P<kin>(?i:{_KIN}))\b|^(?P<name>[A-Z][a-z]+)['’]s\s"
+    r"|^(?:用户|我)?的?(?P<zh>[大小二]?(?:妈妈?|爸爸?|姐姐?|妹妹?|哥哥?|弟弟?|女儿|儿子|老婆|老公|妻子|丈夫|朋友|同事|老板|邻居|奶奶|爷爷|外婆|外公)|小[^的是在，]的?(?=的)|[^用我的是在，]{2,3}(?=的生日))",
+)
+# Which of several systems uses it: "the billing service" is one, "the service" may be any.
+_SYSTEM = re.compile(
+    r"^(?:the |our |my |(?:the )?user['’]s (?:side['’]s )?)?(?P<en>[\w -]{2,30}?) (?:now |still |currently )?"
+    r"(?:uses?|runs|is|was|has|moved|migrated|switched|stores|needs|will)\b"
+    r"|^(?P<zh>[^，。\s用户我们的]{1,8}?)(?:项目|服务器?|系统|模块|组|端)?(?:现在|目前|已经|已)?(?:用|使用|采用|跑|迁|换|部署|改)",
+    re.IGNORECASE,
+)
+_ANY_SYSTEM = frozenset(
+    "user i we it they team company project app application service system backend frontend back front end"
+    " database db server site website product production side everything data all code new the user's our my"
+    " this that now main have has had been just recently already".split()
+)
+_ANY_ZH = re.compile("项目|服务器?|系统|模块|团队|公司|数据库?|[前后]端|网站|应用|生产|线上|代码|现在|全部|目前|环境")
+
+
+def person(content: str) -> str | None:
+    """Return the person a statement is about, where it is not the speaker.
+
+    >>> person("The user's sister lives in Leeds"), person("Ana's birthday is on 3 May")
+    ('sister', 'Ana')
+    """
+    match = _OWNER.search(content.strip())
+    return match["kin"] or match["name"] or match["zh"] if match else None
+
+
+def system(content: str) -> str | None:
+    """Return which system a statement is about, where it says more than "the service"."""
+    match = _SYSTEM.search(simplified(content.strip()))
+    if match is None:
+        return None
+    name = folded(match["en"] or match["zh"])
+    own = [word for word in re.split(r"[\s-]+", _ANY_ZH.sub("", name)) if word and word not in _ANY_SYSTEM]
+    known_value = lexicon().named(name) is not None or any(lexicon().named(word) for word in own)
+    return None if not own or known_value else " ".join(own)
