@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from dualgate.adapters.local.frames import one_by_one
 from dualgate.adapters.local.structure import LexiconStructurer
 from dualgate.domain.items import Candidate
 
@@ -142,3 +143,13 @@ def test_a_polarity_without_a_denial_in_the_words_is_the_hosts_own() -> None:
     made = Candidate("preference", "Tables in answers: use them", polarity="-", confidence=0.9)
 
     assert SLOTS.complete(made).polarity == "-"
+
+
+def test_two_rules_in_one_sentence_can_be_told_apart() -> None:
+    text = "The user wants test names to start with 't_'"
+
+    assert one_by_one("Start test names with 't_' and class names with 'C_'") == (
+        "Start test names with 't_'",
+        "Start class names with 'C_'",
+    )
+    assert one_by_one(text) == (text,)

@@ -45,6 +45,7 @@ _AFFIX = tuple(
     )
 )  # fmt: skip
 _AND = re.compile(rf"\band\s{_NOUN}\s(?:with|in)\s{_MARK}{_LITERAL}", re.IGNORECASE)
+_AND_WORD = re.compile(r"^and\s", re.IGNORECASE)
 _ZH_AFFIX = (
     re.compile(rf"(?P<noun>[\u4e00-\u9fff]{{1,12}}?)(?:都|一律|统一|必须|要|应该|得|请|也|改|现在|以后|全部)*[以用](?P<mark>)\s*{_LITERAL}\s*(?:来|做|作为?|当|为)?(?P<verb>开头|打头|起头|结尾|收尾|前缀|后缀)"),
     re.compile(rf"(?P<noun>[\u4e00-\u9fff]{{1,12}}?)的?(?P<verb>前缀|后缀|开头|结尾)(?:都|一律|统一|必须|要|应该|得|请|也|改|现在|以后|全部)*(?:是|为|用|加|成|改成|写|叫)\s*{_LITERAL}"),
@@ -90,6 +91,21 @@ def convention(content: str) -> Convention | None:
         for each in _conventions(sentence.strip()):
             found.setdefault((each.attribute, each.value), each)
     return next(iter(found.values())) if len(found) == 1 else None
+
+
+def one_by_one(content: str) -> tuple[str, ...]:
+    """Return the text as one sentence for each convention; as it is where it holds no second.
+
+    >>> one_by_one("Start test names with 't_' and class names with 'C_'")
+    ("Start test names with 't_'", "Start class names with 'C_'")
+    """
+    plain = content[:READ_LIMIT]
+    match = next((found for each in _AFFIX if (found := each.search(plain))), None)
+    more = list(_AND.finditer(plain, match.end())) if match else []
+    if match is None or not more or match.start("noun") < match.start("verb"):
+        return (content,)
+    lead = plain[: match.start("noun")]
+    return (plain[: more[0].start()].rstrip(" ,"), *(lead + _AND_WORD.sub("", m[0]) for m in more))
 
 
 def _conventions(sentence: str) -> Iterator[Convention]:
