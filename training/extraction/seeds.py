@@ -60,8 +60,8 @@ def compositions(count: int = 500) -> list[dict[str, Any]]:
     return made
 
 
-def plain(count: int = 150) -> list[dict[str, Any]]:
-    """Return the plainest statements there are, one or two a turn: they must never be missed."""
+def plain(count: int = 200) -> list[dict[str, Any]]:
+    """Return the plainest statements there are, one to three a turn: they must never be missed."""
     made = []
     for path in sorted(SEEDS.glob("*.plain")):
         lang = path.stem
@@ -69,7 +69,7 @@ def plain(count: int = 150) -> list[dict[str, Any]]:
         lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line]
         for number in range(count):
             chance = random.Random(f"{lang}plain{number}")
-            chosen = chance.sample(lines, 1 + (chance.random() < TAILED))
+            chosen = chance.sample(lines, chance.choice((1, 1, 2, 2, 3)))
             seam = chance.choice(("。", "，") if lang == "zh" else (". ", ", ", " and "))
             text = _filled(seam.join(chosen), slots, chance) + chance.choice(("", "", "。" if lang == "zh" else "."))
             made.append(row_of(f"plain-{lang}-{number}", lang, text))

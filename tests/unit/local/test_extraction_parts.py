@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from dualgate.adapters.local.extraction.bonds import bound, is_adverbial, is_empty
+from dualgate.adapters.local.extraction.bonds import bound, is_adverbial, is_empty, leans
 from dualgate.adapters.local.extraction.clauses import split
 from dualgate.adapters.local.extraction.promises import about_assistant, offer_in, promise_in
 from dualgate.adapters.local.extraction.reading import read_text
@@ -133,3 +133,51 @@ def test_megabytes_are_read_in_linear_time(text: str) -> None:
 
     assert time.process_time() - started < 3.0
     assert len(reading.clauses) <= 2_000
+
+
+@pytest.mark.parametrize(
+    "text", ["那就说好了", "我跟你讲我们家出门是这样的", "two rules before you touch anything", "ok decided"]
+)
+def test_an_announcement_states_nothing(text: str) -> None:
+    assert is_empty(text)
+
+
+@pytest.mark.parametrize("text", ["I have two rules", "家里有两条规矩"])
+def test_a_statement_about_rules_is_no_announcement(text: str) -> None:
+    assert not is_empty(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["叫“半截粉笔”", "we agreed that in writing", "I literally can't go over", "never flying one again"]
+)
+def test_what_points_back_leans_on_what_was_said(text: str) -> None:
+    assert leans(text)
+
+
+@pytest.mark.parametrize("text", ["叫我老王", "I can't go skiing", "I signed the lease in writing"])
+def test_what_stands_by_itself_does_not_lean(text: str) -> None:
+    assert not leans(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["我不是不喜欢甜的，是不喜欢太甜", "it's not that I don't like dogs, I just can't keep one"]
+)
+def test_a_denial_and_what_is_meant_instead_are_one_statement(text: str) -> None:
+    left, right = read_text(text).clauses[:2]
+
+    assert bound(left, right)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("[用户长期记忆]\n偏好：简洁", ""),
+        ("你来演店员，我演客人。开始：你好，我叫小明", "你来演店员，我演客人。开始："),
+        ("好的，作为您的写作助手，我会记住。\n你老这样", "你老这样"),
+        ("Certainly! As requested, I will add hints. — that was you", "— that was you"),
+    ],
+)
+def test_remembered_played_and_echoed_words_are_not_the_users(text: str, kept: str) -> None:
+    voice = own_voice(text)
+
+    assert "".join(text[start:end] for start, end in voice.spans).strip() == kept

@@ -33,14 +33,19 @@ _ADVERBIAL = re.compile(
 )
 _EMPTY = re.compile(
     r"^(?:(?:我|我们|咱们?)?(?:跟|和|与).{1,6}(?:商量|聊|谈|讲|说)(?:过|好|定|妥)?了?|(?:我)?(?:其实)?上次(?:我)?(?:说|记|讲)错了|(?:我)?(?:先)?(?:跟你|给你)?(?:说|讲|交代|报备|补充)(?:一?下|个)?(?:情况|背景|事情?)?"
-    r"|开会定的|讨论了?半天|想了(?:很久|半天|好久)|想好了|定了|(?:先)?(?:记|说)一下|是这样的?|情况是这样的?|背景(?:说|补充)?(?:一下)?|我(?:真的)?(?:要)?(?:疯|崩溃|服|醉|吐)了|不骗你|你(?:都)?知道的|懂的都懂)$"
+    r"|开会定的|讨论了?半天|想了(?:很久|半天|好久)|想好了|定了|(?:先)?(?:记|说)一下|是这样的?|情况是这样的?|背景(?:说|补充)?(?:一下)?|我(?:真的)?(?:要)?(?:疯|崩溃|服|醉|吐)了|不骗你|你(?:都)?知道的|懂的都懂"
+    r"|(?:那就?)?(?:就)?(?:说好|这么定|这样|定)了|那就这么(?:办|定)|(?:我跟你[讲说])?我(?:们|们家)?.{0,6}是这样的|目标先说死|一直(?:就|都)?(?:是)?这(?:个)?标准|老师说了|自我介绍(?:一)?下)(?:啊|哈|吧|呀)?$"
     r"|^\W*(?:we|i)(?:'ve| have)? (?:talked (?:it|about it|this)?\s?(?:through|over|about it)?|discussed (?:it|this)|settled it|decided|thought about it|agreed(?: on (?:it|that))?"
     r"|mean (?:it|that)|know|guess|think|swear|said (?:it|so)|promise)(?: already| today)?\W*$"
-    r"|^\W*(?:scratch (?:that|what i (?:said|told you)).{0,30}|big news|quick (?:intro|note|one)|update|context|background|heads up|long story short)\W*$",
+    r"|^\W*(?:scratch (?:that|what i (?:said|told you)).{0,30}|big news|quick (?:intro|note|one)|update|context|background|heads up|long story short|ok(?:ay)? decided|decided|it's done"
+    r"|(?:a couple(?: of)?|a few|some|one|two|three|four|\d) (?:\w+ )?(?:things?|rules?|points?|facts?|notes?|requests?)\b.{0,40}|big (?:year|day|week|month)|family dump|sorry it's long)\W*$",
     re.IGNORECASE,
 )
 _LEANING = re.compile(
-    r"^(?:这(?:些|个|样|点|种|事)?|那(?:些|个|样|种)?|它们?|就(?=这|吃|按|行)|都(?=这|按|是|要|得|不)|也(?=不|别|没|要|得)|一直(?:都)?(?=不|这|是|没)|不然|否则|要不然|毕竟|反正|无论|不管|任何|其他|其余|剩下|多了|少了|长了|短了|太|再多|再少)"
+    r"^(?:就?叫|名(?:字)?叫)[^我你]|^(?:方向|主题|题材)是|^(?:是|而是)(?:不|因为|为了|怕)|^给.{1,16}(?:用|做|写|看|准备)的$"
+    r"|\b(?:agreed|said|promised|wrote|put) (?:on )?(?:that|this|it)\b|\b(?:one|ones) (?:again|ever|anymore|any more)\W*$"
+    r"|^\W*(?:(?:and|but|so|cause|because)\s+)*i (?:literally |really |just |simply |honestly |physically )?(?:can't|cannot|won't|couldn't) (?:go (?:over|above|beyond)|deal|cope|do it|take it|stand it|afford it|handle it)\b.{0,12}$"
+    r"|^(?:这(?:些|个|样|点|种|事)?|那(?:些|个|样|种)?|它们?|就(?=这|吃|按|行)|都(?=这|按|是|要|得|不)|也(?=不|别|没|要|得)|一直(?:都)?(?=不|这|是|没)|不然|否则|要不然|毕竟|反正|无论|不管|任何|其他|其余|剩下|多了|少了|长了|短了|太|再多|再少)"
     r"|^(?:我|你)?(?:真的|实在|根本|完全)?(?:受|撑|扛|顶|忍|看|记|吃|学|做|走|喝|用)(?:不(?:住|了|完|下|动|起|进去?)|得(?:住|了))(?:了)?$"
     r"|^\W*(?:(?:and|but|so|or|because|since)\s+)*(?:it|it's|that|that's|this|those|these|which|them|such|same|either way|otherwise|anything (?:else|over|longer|more)|nothing else|everyone)\b(?! is my| are my)"
     r"|^\W*(?:(?:and|but|so)\s+)*(?:please |just )?(?:never|always|don't|do|keep|use|leave|put|start|stop)\b.{0,24}\b(?:it|them|that|this|those)\W*$"
@@ -48,6 +53,13 @@ _LEANING = re.compile(
     re.IGNORECASE,
 )
 _HEADING_LIMIT = 40
+
+
+_DENIAL = re.compile(
+    r"^(?:我|其实|也|又){0,3}(?:并?不是|没有?说|没有?讲)(?:不|没|讨厌)"
+    r"|^\W*(?:it's|it is) not that i (?:don't|hate|dislike|can't)\b|^\W*i'm not saying i (?:don't|hate|can't)\b",
+    re.IGNORECASE,
+)
 
 
 def bound(left: Clause, right: Clause) -> bool:
@@ -62,6 +74,7 @@ def bound(left: Clause, right: Clause) -> bool:
         return False
     return (
         (left.mark in ":：" and bool(left.mark) and left.end - left.start <= _HEADING_LIMIT)
+        or bool(_DENIAL.search(left.text.strip()))
         or bool(_CONDITION.search(left.text.strip()) and not left.mark.startswith("."))
         or is_adverbial(right.text)
     )

@@ -18,6 +18,7 @@ from dualgate.adapters.local.dates import DateMention, absolute, resolve
 from dualgate.adapters.local.extraction import judging, promises
 from dualgate.adapters.local.extraction.cues import KIN
 from dualgate.adapters.local.extraction.features import language
+from dualgate.adapters.local.extraction.kinds import is_plain
 from dualgate.adapters.local.extraction.model import Array, Model, load
 from dualgate.adapters.local.extraction.reading import Reading, read_text
 from dualgate.adapters.local.extraction.wording import sentence
@@ -168,10 +169,13 @@ class LocalExtractor:
                 return self._commitment(turn, offered, lang, said.text, confidence)
             owner = "user"
         evidence = Evidence(kinds["evidence"][0])
+        text = _with_antecedent(said.text, reading.text[: said.start])
+        if text != said.text:
+            owner = "other"
         made = Candidate(
             item_type,
-            sentence(said.text, lang, item_type)[:CONTENT_LIMIT],
-            subject=_third_person(said.text) if owner == "other" else "user",
+            sentence(text, lang, item_type)[:CONTENT_LIMIT],
+            subject=_third_person(text) if owner == "other" else "user",
             polarity=Polarity(kinds["polarity"][0]),
             confidence=confidence,
             evidence=evidence,
@@ -188,6 +192,8 @@ class LocalExtractor:
         """Fix the day it speaks of, and word it so that it reads right on any other day [W4]."""
         days = [each for each in self._dates(text, at) if _is_day(each)]
         when = days[0].when if days and made.item_type in DATED else None
+        if when is not None and made.item_type is ItemType.FACT:
+            made = replace(made, item_type=ItemType.EVENT)  # what has a day of its own happens once
         # A rule about Fridays is about every Friday; only what happens once gets its date.
         content = absolute(made.content, at) if made.item_type in ONCE else made.content
         made = replace(
@@ -197,12 +203,18 @@ class LocalExtractor:
             entities=entities_in(made.content),
             content=content[:CONTENT_LIMIT],
         )
+        made = _surer(made) if is_plain(text) else made
         if self._structurer is None:
             return made
         made = self._structurer.typed(self._structurer.complete(made))
+        if made.attribute in PLAIN_SLOTS:
+            made = _surer(made)
         return replace(made, tags=(made.attribute,)) if made.attribute else made
 
 
+# What is said outright, or fills a plain slot of the lexicon, is evidence of its own.
+PLAIN_SLOTS = frozenset({"allergy", "diet", "home", "name", "age", "editor", "reply_language"})
+SLOT_FROM, SLOT_SURE = 0.4, 0.65
 FITTED_AT = 0.9  # how sure the model must be to call sensitive what the lexicon does not list
 DATED = frozenset(ItemType) - {ItemType.PREFERENCE, ItemType.RULE, ItemType.IDENTITY}
 
@@ -228,6 +240,25 @@ def _careful(text: str, fitted: str, sure: float) -> Sensitivity:
     """What the lexicon lists is so; where it lists nothing, the model may still see more [P1]."""
     listed = sensitivity_of(text)
     return Sensitivity(fitted) if listed is Sensitivity.NORMAL and sure >= FITTED_AT else listed
+
+
+# Who "she" is stands in the sentence before; without it the item speaks of nobody.
+_PRONOUN = re.compile(r"^(?:(?:and|but|so)\s+)?(?:she|he)\b(?!')|^[她他](?![们家])", re.IGNORECASE)
+_MY_KIN = re.compile(rf"(?:\bmy (?:\w+ )?|我(?:们家|家|的)?)(?:{KIN.pattern})", re.IGNORECASE)
+_NEAR = 200
+
+
+def _with_antecedent(text: str, before: str) -> str:
+    """Return the words with the relative in place of the pronoun they begin with."""
+    if not _PRONOUN.match(text):
+        return text
+    named = [found.group() for found in _MY_KIN.finditer(before[-_NEAR:])]
+    return _PRONOUN.sub(lambda _: named[-1], text, count=1) if named else text
+
+
+def _surer(made: Candidate) -> Candidate:
+    near = SLOT_FROM <= made.confidence < SLOT_SURE
+    return replace(made, confidence=SLOT_SURE) if near else made
 
 
 def _third_person(text: str) -> str:

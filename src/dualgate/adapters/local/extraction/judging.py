@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
 from dualgate.adapters.local.extraction.bonds import bound, is_adverbial, is_empty, leans
 from dualgate.adapters.local.extraction.clauses import Clause
+from dualgate.adapters.local.extraction.cues import cues_in
 from dualgate.adapters.local.extraction.features import (
     candidate_ids,
     clause_ids,
     join_ids,
     turn_ids,
 )
+from dualgate.adapters.local.extraction.kinds import named_kind, named_polarity
 from dualgate.adapters.local.extraction.model import Array, Model
 from dualgate.adapters.local.extraction.reading import Reading
 from dualgate.domain.types import ItemType, Scope
@@ -27,6 +30,9 @@ from dualgate.domain.types import ItemType, Scope
 # A clause under this is not even proposed; calibration decides what reaches 0.6 [M 5.1].
 PROPOSE_AT = 0.30
 JOIN_AT = 0.6
+# What hardly states anything by itself rather belongs to its neighbour.
+WEAK_AT = 0.6
+JOIN_WEAK_AT = 0.35
 # Taking a calm word for an outburst costs half a confirmation; the reverse freezes a mood [F1, F2].
 EMOTIONAL_AT = 0.35
 # A turn with more clauses than this is first thinned by the cheap head, without embeddings.
@@ -52,6 +58,11 @@ class Statement:
     text: str
     start: int
     end: int
+    rival: float = 0.0  # how far its strongest clause looks like talk of the task or the moment
+    seam: float = 0.0  # how strongly it hangs on a neighbour that stayed apart
+    lead: float = 0.0  # how much stronger the strongest statement of the turn is
+    peers: float = 0.0  # how many other statements the turn makes, each as far as it is sure
+    beside: float = 0.0  # how sure the surer neighbour is
 
 
 def worth_embedding(reading: Reading, model: Model) -> list[int]:
@@ -100,16 +111,19 @@ def joined(reading: Reading, probabilities: Array, model: Model) -> list[tuple[i
             continue
         if runs and runs[-1][1] == index - 1 and runs[-1][2] is scope:
             left, right = reading.clauses[index - 1], reading.clauses[index]
-            if bound(left, right) or leans(right.text) or _seam(reading, left, right, model):
+            weak = float(min(probabilities[index - 1 : index + 1, STATES.index(scope.value)]))
+            needed = JOIN_AT if weak >= WEAK_AT else JOIN_WEAK_AT
+            hangs = bound(left, right) or leans(right.text)
+            if hangs or _seam(reading, left, right, model) >= needed:
                 runs[-1] = (runs[-1][0], index, scope)
                 continue
         runs.append((index, index, scope))
     return runs
 
 
-def _seam(reading: Reading, left: Clause, right: Clause, model: Model) -> bool:
+def _seam(reading: Reading, left: Clause, right: Clause, model: Model) -> float:
     ids = join_ids(left, right, reading.setting.lang)
-    return bool(model["join"].probabilities([ids], None)[0, 1] >= JOIN_AT)
+    return float(model["join"].probabilities([ids], None)[0, 1])
 
 
 def _scopes(reading: Reading, probabilities: Array) -> list[Scope | None]:
@@ -147,9 +161,36 @@ def statements(reading: Reading, probabilities: Array, model: Model) -> list[Sta
         lines = np.sort(probabilities[first : last + 1, column])[::-1]
         lines = lines[lines >= min(PROPOSE_AT, float(lines[0]))]
         raw = float(0.5 * lines[0] + 0.5 * lines.mean())
+        best = first + int(probabilities[first : last + 1, column].argmax())
+        rival = float(probabilities[best, 2:].max())
         start, end = reading.clauses[first].start, reading.clauses[last].end
-        found.append(Statement(first, last, scope, raw, reading.text[start:end], start, end))
-    return found
+        text = reading.text[start:end]
+        found.append(Statement(first, last, scope, raw, text, start, end, rival))
+    return _compared(reading, found, model)
+
+
+def _compared(reading: Reading, found: list[Statement], model: Model) -> list[Statement]:
+    """Note what each lasting statement is beside the other statements of the turn."""
+    lasting = [each for each in found if each.scope is Scope.LASTING]
+    top = max((each.raw for each in lasting), default=0.0)
+    seams = [0.0]
+    for left, right in pairwise(found):
+        near = left.last == right.first - 1 and left.scope is right.scope
+        pair = reading.clauses[left.last], reading.clauses[right.first]
+        seams.append(_seam(reading, *pair, model) if near else 0.0)
+    seams.append(0.0)
+    total = sum(each.raw for each in lasting)
+    sure = {place: each.raw for each in lasting for place in (each.first, each.last)}
+    return [
+        replace(
+            each,
+            seam=max(seams[i], seams[i + 1]),
+            lead=_logit(top) - _logit(each.raw),
+            peers=min(total - each.raw, PEERS_LIMIT),
+            beside=max(sure.get(each.first - 1, 0.0), sure.get(each.last + 1, 0.0)),
+        )
+        for i, each in enumerate(found)
+    ]
 
 
 def turn_promise(reading: Reading, vectors: Array, model: Model) -> float:
@@ -161,6 +202,7 @@ def grounds(
     said: Statement, kinds: Mapping[str, tuple[str, float]], turn: float, reading: Reading
 ) -> Array:
     """Return what the confidence of a statement rests on."""
+    colour = cues_in(reading.setting.own)
     return np.array(
         [
             _logit(said.raw),
@@ -174,13 +216,32 @@ def grounds(
             kinds["subject"][0] == "other",
             said.first == said.last and leans(said.text),
             len(said.text) < SHORT[reading.setting.lang],
-            said.text.count(" ") > 0 and "?" in said.text,
+            bool(_ASKS.search(said.text)) or reading.clauses[said.last].mark in ("?", "？"),
+            min(_logit(said.raw), _logit(turn)),
+            said.rival,
+            said.seam,
+            said.lead,
+            _logit(turn) * (len(reading.clauses) == 1),
+            said.lead > 0 and leans(said.text),
+            said.peers,
+            said.beside,
+            said.peers * (reading.setting.lang == "zh"),
+            min(len(reading.clauses), 8) / 8.0 * (reading.setting.lang == "zh"),
+            (said.last - said.first + 1) / max(1, len(reading.clauses)),
+            *(name in colour for name in UNSERIOUS),
         ],
         dtype=np.float32,
     )
 
 
-GROUNDS = 12
+UNSERIOUS = ("joke", "sarcasm", "play", "heard", "emoji")
+GROUNDS = 23 + len(UNSERIOUS)
+_ASKS = re.compile(
+    r"[？?]|(?:吗|不|没有?|呢)$|能不能|可不可以|是不是|从哪|怎么|什么|为啥|多少"
+    r"|^\W*(?:(?:and|so|but)\s+)?(?:what|why|how|where|which|who|is|are|do|does|did|can|could|should|would)\b|\bwhy's that\b",
+    re.IGNORECASE,
+)
+PEERS_LIMIT = 4.0
 SHORT = {"zh": 5, "en": 14}
 
 
@@ -218,7 +279,17 @@ def describe(reading: Reading, found: Sequence[Statement], vectors: Array, model
             if name == "evidence" and line[head.labels.index("emotional")] >= EMOTIONAL_AT:
                 best = head.labels.index("emotional")
             described[index][name] = (head.labels[best], float(line[best]))
+    for each, kinds in zip(found, described, strict=True):
+        named = named_kind(each.text)
+        if named is not None:
+            kinds["item_type"] = (named.value, max(NAMED_SURE, kinds["item_type"][1]))
+        against = named_polarity(each.text)
+        if against is not None:
+            kinds["polarity"] = (against.value, 1.0)
     return described
+
+
+NAMED_SURE = 0.7
 
 
 TYPES = tuple(ItemType)

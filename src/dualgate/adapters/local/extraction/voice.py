@@ -36,7 +36,10 @@ class Voice:
 _BLOCKS = re.compile(
     r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)"
     r"|<(?P<tag>[a-z][\w:.-]{2,40})\b[^<>\n]{0,200}>.*?</(?P=tag)>"
-    r"|-----BEGIN [A-Z ]{2,40}-----.*?(?:-----END [A-Z ]{2,40}-----|\Z)",
+    r"|-----BEGIN [A-Z ]{2,40}-----.*?(?:-----END [A-Z ]{2,40}-----|\Z)"
+    # An assistant's own phrases, brought back by the user.
+    r"|(?:好的[，,])?作为[您你]的[^\n，。—]{0,10}助手[^\n—]{0,300}"
+    r"|\b(?:certainly|of course|absolutely)[!,.] (?:as requested|i(?:'ll| will))\b[^\n—]{0,300}",
     re.DOTALL | re.IGNORECASE,
 )
 _QUOTED = re.compile(
@@ -63,7 +66,9 @@ _WORK_EN = (
     r"|comment|bio|post|below|following|here's the|transcript|lyric|listing|caption|draft|note)\w*"
 )
 _INTRODUCED = re.compile(
-    rf"(?:(?:{_WORK})[^\n：:。！？]{{0,24}}[：:]|(?:{_WORK_EN})[^\n:.!?]{{0,60}}:(?=\s|$))",
+    rf"(?:(?:口吻[^\n]{{0,6}}写|扮演|你来?演|我来?演)[^\n：:]{{0,50}}[：:]"
+    r"|\b(?:role-?play|pretend (?:you|to be)|act as|in the voice of|you play|i play)\b[^\n:]{0,80}:(?=\s)"
+    rf"|(?:{_WORK})[^\n：:。！？]{{0,24}}[：:]|(?:{_WORK_EN})[^\n:.!?]{{0,60}}:(?=\s|$))",
     re.IGNORECASE,
 )
 _HEADER = re.compile(
@@ -71,7 +76,7 @@ _HEADER = re.compile(
 )
 _RECALLED = re.compile(
     r"^\W{0,6}(?:relevant memories|recalled memor|known about the user|user (?:memory|profile)|memory context"
-    r"|what (?:i|we) (?:know|remember) about|已知记忆|相关记忆|用户(?:画像|档案|记忆)|记忆(?:如下|片段|上下文)|长期记忆)",
+    r"|what (?:i|we) (?:know|remember) about|已知记忆|相关记忆|用户的?(?:长期|短期|历史)?(?:画像|档案|记忆)|记忆(?:如下|片段|上下文)|长期记忆)",
     re.IGNORECASE,
 )
 _CARRIED_LINE = re.compile(
