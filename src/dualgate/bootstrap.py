@@ -162,7 +162,9 @@ def wire(
 
     def completed(policy: GatePolicy) -> GatePolicy:
         many_valued = policy.similarity.many_valued | structurer.many_valued
-        return replace(policy, similarity=replace(policy.similarity, many_valued=many_valued))
+        aliases = {**structurer.aliases, **policy.similarity.aliases}
+        similarity = replace(policy.similarity, many_valued=many_valued, aliases=aliases)
+        return replace(policy, similarity=similarity)
 
     gates = completed(settings.gates)
     classes = {name: completed(policy) for name, policy in settings.user_classes.items()}

@@ -263,3 +263,19 @@ async def test_what_is_sensitive_runs_out_unless_the_user_keeps_it(story: Story)
 
     assert (await story.memory.item(USER, one.item_id)).status == "forgotten"
     assert [i.id for i in await story.active()] == [two.item_id]
+
+
+async def test_a_host_may_name_a_slot_in_its_own_way(story: Story) -> None:
+    """[C1, W5]: its names and values stay as given; comparing knows what they mean"""
+    first = await story.says(
+        "The user wants brief answers", attribute="Response Length", value="brief"
+    )
+    second = await story.says("用户喜欢简短的回答", attribute="回复长度", value="简短")
+    third = await story.says(
+        "The user wants detailed answers", attribute="verbosity", value="detailed"
+    )
+
+    item = await story.memory.item(USER, first.item_id)
+    assert (item.attribute, item.value) == ("Response Length", "brief")
+    assert (second.outcome, second.item_id) == ("merged", first.item_id)
+    assert third.outcome == "contested"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 
 from dualgate.domain.items import Candidate, MemoryItem, Proposal, folded
 from dualgate.domain.types import TRAIT_TYPES, Cardinality, Evidence, Polarity
@@ -43,6 +45,8 @@ class SimilarityPolicy:
     conflict: float = 0.90
     settle_lead: float = 2.0  # [C2]
     many_valued: frozenset[str] = MANY_VALUED
+    # Other names of slots, alias → slot: "response_length" → "reply_length".
+    aliases: Mapping[str, str] = field(default_factory=dict)
 
     def problems(self) -> list[str]:
         """Return what is wrong with these numbers."""
@@ -62,9 +66,26 @@ class SimilarityPolicy:
         return found
 
 
+@lru_cache(maxsize=4_096)
+def slot_key(attribute: str) -> str:
+    """Return an attribute in the form in which two spellings of a slot are equal.
+
+    >>> slot_key("Reply-Length "), slot_key("reply length")
+    ('reply_length', 'reply_length')
+    """
+    return "_".join(folded(attribute).replace("-", " ").replace("_", " ").split())
+
+
+def slot_of(attribute: str, policy: SimilarityPolicy) -> str:
+    """Return the slot an attribute names, by whatever name."""
+    name = slot_key(attribute)
+    return policy.aliases.get(name, name)
+
+
 def cardinality(attribute: str, policy: SimilarityPolicy) -> Cardinality:
     """Return how many values the slot may hold."""
-    return Cardinality.MANY if folded(attribute) in policy.many_valued else Cardinality.ONE
+    names = {folded(attribute), slot_of(attribute, policy)}
+    return Cardinality.MANY if names & policy.many_valued else Cardinality.ONE
 
 
 def relate(
@@ -75,7 +96,7 @@ def relate(
     Structure decides where both sides have it; the fitted likeness decides elsewhere. Opposite
     polarity, another qualifier, subject or type never merge, whatever the likeness says.
     """
-    apart = apart_by_structure(candidate, item)
+    apart = apart_by_structure(candidate, item, policy)
     if apart is not None:
         return apart
     if candidate.attribute and item.attribute and candidate.value and item.value:
@@ -83,12 +104,14 @@ def relate(
     return _by_likeness(candidate, item, likeness, policy)
 
 
-def apart_by_structure(candidate: Candidate, item: MemoryItem) -> Relation | None:
+def apart_by_structure(
+    candidate: Candidate, item: MemoryItem, policy: SimilarityPolicy
+) -> Relation | None:
     """Return how the two stand if their slots alone keep them apart, whatever their likeness."""
     if folded(candidate.subject) != folded(item.subject):
         return Relation.UNRELATED
-    named = bool(candidate.attribute and item.attribute)
-    if named and folded(candidate.attribute) != folded(item.attribute):
+    one, other = candidate.attribute, item.attribute
+    if one and other and slot_of(one, policy) != slot_of(other, policy):
         return Relation.COMPATIBLE
     return None
 

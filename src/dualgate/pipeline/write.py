@@ -12,7 +12,13 @@ from datetime import datetime
 
 import numpy as np
 
-from dualgate.domain.conflict import Relation, apart_by_structure, relate
+from dualgate.domain.conflict import (
+    Relation,
+    SimilarityPolicy,
+    apart_by_structure,
+    relate,
+    slot_of,
+)
 from dualgate.domain.decision import decide
 from dualgate.domain.grounding import SEMANTIC_GATE, is_quoted, may_speak, shares_words
 from dualgate.domain.items import Candidate, MemoryItem, Message, Proposal, to_utc
@@ -230,8 +236,8 @@ async def view_for(
         await tx.nearest(vector, limit=limits.partner_limit, gate=limits.partner_gate)
     )
     found = await tx.partners(candidate.subject, candidate.attribute, list(near))
-    items = list(found.values())
-    likenesses = _likenesses(candidate, items, near, on.judge)
+    items = list({**_by_another_name(candidate, snapshot, limits), **found}.values())
+    likenesses = _likenesses(candidate, items, near, on.judge, limits)
     related = [
         relate(candidate, item, likeness, limits)
         for item, likeness in zip(items, likenesses, strict=True)
@@ -262,12 +268,31 @@ async def view_for(
     return View(snapshot=snapshot, partners=partners, challenges=challenges)
 
 
+def _by_another_name(
+    candidate: Candidate, snapshot: Snapshot, policy: SimilarityPolicy
+) -> dict[str, MemoryItem]:
+    """Return the active items whose slot is the candidate's under another name [C1]."""
+    if not candidate.attribute:
+        return {}
+    slot = slot_of(candidate.attribute, policy)
+    return {
+        item.id: item
+        for pool in (snapshot.hot, snapshot.frozen)
+        for item in pool.values()
+        if item.attribute and slot_of(item.attribute, policy) == slot
+    }
+
+
 def _likenesses(
-    candidate: Candidate, items: Sequence[MemoryItem], near: Mapping[str, float], judge: Judge
+    candidate: Candidate,
+    items: Sequence[MemoryItem],
+    near: Mapping[str, float],
+    judge: Judge,
+    policy: SimilarityPolicy,
 ) -> list[Likeness]:
     """Compare the candidate with the items; a pair whose slots differ is alike in nothing."""
     cosines = {item.id: near.get(item.id, 0.0) for item in items}
-    open_ones = [item for item in items if apart_by_structure(candidate, item) is None]
+    open_ones = [item for item in items if apart_by_structure(candidate, item, policy) is None]
     judged = judge.compare(candidate, open_ones, [cosines[item.id] for item in open_ones])
     known = {item.id: likeness for item, likeness in zip(open_ones, judged, strict=True)}
     return [

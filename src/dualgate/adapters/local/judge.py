@@ -52,6 +52,10 @@ class StatementJudge:
             cosines,
             [(_given(candidate), _given(item)) for item in items],
         )
+        for place, item in enumerate(items):
+            # One slot, one value, the same stance: structure has said it, the fit is not asked.
+            if self._slots_agree(candidate, item):
+                same[place], conflicting[place] = 1.0, 0.0
         other = [folded(item.subject) != folded(candidate.subject) for item in items]
         return [
             Likeness(
@@ -61,6 +65,10 @@ class StatementJudge:
             )
             for s, c, cosine, foreign in zip(same, conflicting, cosines, other, strict=True)
         ]
+
+    def _slots_agree(self, candidate: Candidate, item: MemoryItem) -> bool:
+        one, two = _given(candidate), _given(item)
+        return one is not None and two is not None and self._slot("", one) == self._slot("", two)
 
     def judge(
         self,
@@ -91,8 +99,10 @@ class StatementJudge:
         if given is None:
             return self._structurer.read(text)
         return Structure(
-            attribute=folded(given.attribute),
-            value=self._structurer.canonical(given.attribute, given.value),
+            attribute=self._structurer.slot_of(given.attribute),
+            value=self._structurer.canonical(
+                self._structurer.slot_of(given.attribute), given.value
+            ),
             polarity=given.polarity,
             qualifiers=tuple(self._structurer.canonical("", each) for each in given.qualifiers),
         )

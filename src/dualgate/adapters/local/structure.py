@@ -1,8 +1,7 @@
 """Reads the slot and the value out of a plain sentence, where extraction left them open [C1].
 
 Rules of this file:
-- It fills what is missing and never overrides: an attribute the extractor gave stays as it is. Only
-  another name of a listed slot ("verbosity") becomes the slot's own, its value the canonical one.
+- It fills what is missing and never overrides: an attribute the extractor gave stays as it is.
 - Which slots there are, what they hold and how many values, stands in lexicon/slots.toml. Better
   no slot than a wrong one, since a shared slot lets a newer value replace an older one.
 - Values are stored in one canonical form where the lexicon knows them: 简短 and "brief" are the
@@ -23,6 +22,7 @@ from dualgate.adapters.local.frames import PREFIX, TOOL, Convention, convention
 from dualgate.adapters.local.measures import measure
 from dualgate.adapters.local.owners import person, system
 from dualgate.adapters.local.statements import Statement, denial_in, known, read
+from dualgate.domain.conflict import slot_key
 from dualgate.domain.items import Candidate, folded
 from dualgate.domain.types import Cardinality, ItemType, Polarity
 
@@ -88,16 +88,18 @@ class LexiconStructurer:
         self._types = {slot.attribute: slot.types for slot in self._slots}
         # The attributes that hold several values at once, folded.
         self.many_valued = KNOWN_MANY | {slot.attribute for slot in self._slots if slot.many}
+        # Other names of slots. What a host calls a slot stays as it is; only comparing looks here.
+        self.aliases = _aliases()
         self._read = lru_cache(maxsize=CACHE_SIZE)(self._structure)
 
     def complete(self, candidate: Candidate) -> Candidate:
         """Return the candidate with what could be read out of its content; never overrides."""
-        candidate = self._named(candidate)
         if candidate.attribute and candidate.value:
             return candidate
         found = self.read(candidate.content)
         if found is None or (
-            candidate.attribute and folded(candidate.attribute) != folded(found.attribute)
+            candidate.attribute
+            and self.slot_of(candidate.attribute) != self.slot_of(found.attribute)
         ):
             return candidate
         # A polarity was given with no value to refer to: "no meat, only greens" affirms the greens.
@@ -112,19 +114,14 @@ class LexiconStructurer:
             polarity=found.polarity if untouched else candidate.polarity,
         )
 
-    def _named(self, candidate: Candidate) -> Candidate:
-        """Return the candidate under the slot's own name, where it came under another [C1]."""
-        if not candidate.attribute:
-            return candidate
-        slot = _aliases().get(_APART.sub("_", folded(candidate.attribute)))
-        if slot is None:
-            return candidate
-        value = candidate.value
-        concept = lexicon().named(value) if value else None
-        listed = concept is not None and concept.kind in self._kinds[slot]
-        return replace(
-            candidate, attribute=slot, value=concept.id if concept and listed else value
-        )
+    def slot_of(self, attribute: str) -> str:
+        """Return the slot that extractors and hosts mean by an attribute, for comparing [C1].
+
+        >>> LexiconStructurer().slot_of("Response length"), LexiconStructurer().slot_of("mood")
+        ('reply_length', 'mood')
+        """
+        name = slot_key(attribute)
+        return self.aliases.get(name, name)
 
     def typed(self, candidate: Candidate) -> Candidate:
         """Return the candidate in the type that statements of its slot go by.
@@ -338,15 +335,12 @@ def _qualifiers(statement: Statement, near: Hit | None, value: str) -> tuple[str
     return tuple(dict.fromkeys(found))
 
 
-_APART = re.compile(r"[\s-]+")
-
-
 @lru_cache(maxsize=1)
 def _aliases() -> dict[str, str]:
     """Return the other names of slots, as extractors and hosts write them."""
     source = files(__package__).joinpath("lexicon/slots.toml").read_text("utf-8")
     rows: dict[str, list[str]] = tomllib.loads(source)["aliases"]
-    return {folded(alias): slot for slot, names in rows.items() for alias in names}
+    return {slot_key(alias): slot for slot, names in rows.items() for alias in names}
 
 
 @lru_cache(maxsize=1)
