@@ -37,7 +37,6 @@ THINGS = (
             "Variable tmp_zz holds the count for now.",
         ),
         ("先把变量叫 lin_shi_2，调完再改回来。", "试了三种写法都不行。"),  # S078
-        ("We're up by six in the second set.", "I'm looking at the third slide now."),  # S060
         ("今天好累。", "谢谢，先这样。", "哈哈哈哈", "早上好！"),
         ("Thanks!", "lol ok", "Good morning :)", "brb, the kettle is boiling"),
     ],

@@ -49,8 +49,6 @@ async def test_what_is_asked_this_once_is_no_lasting_wish(
     "lines",
     [
         ("回答别用表格。", "说了别用表格。", "别用表格！", "再说一遍，别用表格。"),  # S080
-        ("Don't use tables in your answers.", "I said no tables.", "No tables!",
-         "Once more: no tables, please."),
     ],
 )  # fmt: skip
 async def test_saying_it_five_times_in_a_row_is_saying_it_once(

@@ -16,9 +16,14 @@ from typing import Protocol
 
 from dualgate.adapters.local.dates import DateMention, absolute, resolve
 from dualgate.adapters.local.extraction import judging, promises
-from dualgate.adapters.local.extraction.cues import KIN
+from dualgate.adapters.local.extraction.cues import KIN, cues_in
 from dualgate.adapters.local.extraction.features import language
-from dualgate.adapters.local.extraction.kinds import is_plain
+from dualgate.adapters.local.extraction.kinds import (
+    is_about_somebody,
+    is_for_now,
+    is_plain,
+    is_wished,
+)
 from dualgate.adapters.local.extraction.model import Array, Model, load
 from dualgate.adapters.local.extraction.reading import Reading, read_text
 from dualgate.adapters.local.extraction.wording import sentence
@@ -95,10 +100,15 @@ class LocalExtractor:
         if not found:
             return agreed
         described = judging.describe(reading, found, await self._vectors_of(found), model)
+        found = [
+            _scoped(each, kinds, reading) for each, kinds in zip(found, described, strict=True)
+        ]
         promise = judging.turn_promise(reading, vectors, model)
         made = []
         for each, kinds in zip(found, described, strict=True):
             sure = model.confidence(judging.grounds(each, kinds, promise, reading))
+            if each.scope is Scope.TASK and is_for_now(each.text):
+                sure = max(sure, FORM_CONFIDENCE)  # the form says so, whatever else it may be
             made.append(self._candidate(turn, reading, each, kinds, sure))
         return _distinct([*agreed, *made])
 
@@ -162,7 +172,7 @@ class LocalExtractor:
     ) -> Candidate:
         lang = reading.setting.lang
         item_type = ItemType(kinds["item_type"][0])
-        owner = kinds["subject"][0]
+        owner = "other" if is_about_somebody(said.text) else kinds["subject"][0]
         if owner == "assistant":
             offered = promises.offer_in(reading.setting.reply_to, lang) if reading.setting.reply_to else None
             if offered is not None and said.scope is Scope.LASTING:
@@ -215,6 +225,7 @@ class LocalExtractor:
 # What is said outright, or fills a plain slot of the lexicon, is evidence of its own.
 PLAIN_SLOTS = frozenset({"allergy", "diet", "home", "name", "age", "editor", "reply_language"})
 SLOT_FROM, SLOT_SURE = 0.4, 0.65
+FORM_CONFIDENCE = 0.75
 FITTED_AT = 0.9  # how sure the model must be to call sensitive what the lexicon does not list
 DATED = frozenset(ItemType) - {ItemType.PREFERENCE, ItemType.RULE, ItemType.IDENTITY}
 
@@ -259,6 +270,22 @@ def _with_antecedent(text: str, before: str) -> str:
 def _surer(made: Candidate) -> Candidate:
     near = SLOT_FROM <= made.confidence < SLOT_SURE
     return replace(made, confidence=SLOT_SURE) if near else made
+
+
+def _scoped(
+    said: judging.Statement, kinds: dict[str, tuple[str, float]], reading: Reading
+) -> judging.Statement:
+    """Forms that say "this time", and demands made in a bad mood, are not for ever [W4]."""
+    if said.scope is not Scope.LASTING:
+        return said
+    if is_for_now(said.text):
+        return replace(said, scope=Scope.TASK)
+    if is_wished(said.text):
+        return replace(said, scope=Scope.MOMENT)
+    cues = {cue for clause in reading.clauses for cue in cues_in(clause.text)}
+    vented = kinds["evidence"][0] == "emotional" and {"today", "mood"} <= cues
+    standing = {"from_now", "always"} & set(cues_in(said.text))
+    return replace(said, scope=Scope.MOMENT) if vented and not standing else said
 
 
 def _third_person(text: str) -> str:

@@ -77,3 +77,63 @@ def is_plain(text: str) -> bool:
     (True, False)
     """
     return bool(_PLAIN.search(text.replace("’", "'")))
+
+
+_THIS_TIME = re.compile(
+    r"^\W{0,3}.{0,6}(?:这次|这回|本次|这一[次回]|就这[次一]|仅此)|(?:先这样|这[次回]而已)\W*$"
+    r"|\b(?:just )?this (?:time|once)\b|\bfor (?:once|this one)\b|\bjust (?:for )?(?:now|today)\b",
+    re.IGNORECASE,
+)
+# 把标题改短, 帮我把这段翻成英文: something is to be done to what lies on the table.
+_HANDIWORK = re.compile(
+    r"^(?:请|麻烦你?|你|帮我|给我|再|先)*把.{1,14}?(?:改|换|翻|译|写|做|删|加|缩|弄|整理|列|润|合|拆|排|标)"
+)
+_STANDING = re.compile(
+    r"以后|今后|往后|从现在|从今|每次|一律|默认|凡是|总是|一直|记住|都(?:要|给|用|得)"
+    r"|\b(?:from now on|always|every ?time|by default|in future|whenever|going forward)\b",
+    re.IGNORECASE,
+)
+
+
+def is_for_now(text: str) -> bool:
+    """Return whether the form says that it holds for this time only [W4].
+
+    >>> is_for_now("这次麻烦说细一点，要步骤"), is_for_now("这次开始以后都说细一点")
+    (True, False)
+    """
+    if _STANDING.search(text):
+        return False
+    return bool(_THIS_TIME.search(text) or _HANDIWORK.search(text))
+
+
+_WISHED = re.compile(
+    r"要是.{1,20}就好了|如果.{1,20}就好了|说不准|说不定|没准儿?|哪天(?:能|要|把|有)"
+    r"|\b(?:maybe|perhaps) (?:one|some) ?day\b|\bif only\b|\bwouldn't it be\b|\bwho knows\b",
+    re.IGNORECASE,
+)
+
+
+def is_wished(text: str) -> bool:
+    """Return whether the form only plays with a thought [W3].
+
+    >>> is_wished("要是哪天把后台换成 Go 就好了"), is_wished("后台已经换成 Go 了")
+    (True, False)
+    """
+    return bool(_WISHED.search(text))
+
+
+_SOMEBODY = re.compile(
+    r"^(?:和|跟|同)(?:我|咱)们?[^，,。]{1,8}的(?:那(?:位|个|人)|人|家伙|姑娘|小伙|大哥|大姐)"
+    r"|^\W*the (?:guy|girl|woman|man|person|lady|one|fellow|bloke) (?:i|we|who|that|next|in|from|with)\b"
+    r"|\bin (?:my|our|the) (?:novel|story|book|script|screenplay|game|film)\b.*\b(?:he|she|they|hero|heroine|character)\b",
+    re.IGNORECASE,
+)
+
+
+def is_about_somebody(text: str) -> bool:
+    """Return whether the subject is a person without a name or kin word, or a figure of a story.
+
+    >>> is_about_somebody("和我合租的那位怕坐飞机"), is_about_somebody("和我妹妹去爬山")
+    (True, False)
+    """
+    return bool(_SOMEBODY.search(text.strip()))

@@ -1,7 +1,9 @@
-"""What people really type, in the kinds that the local readers still get wrong [W4, C1].
+"""What people really type, in the kinds that the local readers do not get right yet [W4, C1].
 
-Not weakened, not skipped: each test stands as it must be, and moves to test_faults_reading.py when
-it passes. S0xx is the number of the report that a test retells.
+A plain `pytest` does not collect this file, since it is the list of what is open, not of what
+holds: `pytest tests/scenarios/open_kinds.py` shows how much is left. Each test stands as it must
+be; what passes in both languages moves to test_faults_reading.py. S0xx is the number of the report
+that a test retells.
 """
 
 from __future__ import annotations
@@ -405,3 +407,40 @@ async def test_the_users_own_rule_is_kept_once(talk: Talk, line: str) -> None:
     assert item.item_type in ("rule", "preference")
     (signal,) = (await talk.memory.history(USER, item.id)).signals
     assert signal.source == "local"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("Don't use tables in your answers.", "I said no tables.", "No tables!",
+         "Once more: no tables, please."),
+    ],
+)  # fmt: skip
+async def test_saying_it_five_times_in_a_row_is_saying_it_once(
+    talk: Talk, lines: tuple[str, ...]
+) -> None:
+    for line in lines:
+        await talk.says(line, session="the only one")
+
+    (item,) = await talk.active("表格|tables?")
+    assert item.confirm_count == 1
+    assert item.status != "frozen"
+    assert len(re.findall("表格|tables?", await talk.context())) == 1
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("We're up by six in the second set.", "I'm looking at the third slide now."),  # S060
+    ],
+)
+async def test_the_business_of_the_moment_is_gone_with_its_session(
+    talk: Talk, lines: tuple[str, ...]
+) -> None:
+    """[L2, W4]"""
+    await talk.says(*lines, session="s1")
+    await talk.memory.end_session(USER, "s1")
+    talk.clock.advance(days=1)
+
+    assert contents(await talk.active()) == []
+    assert await talk.context() == ""
