@@ -279,3 +279,22 @@ async def test_a_host_may_name_a_slot_in_its_own_way(story: Story) -> None:
     assert (item.attribute, item.value) == ("Response Length", "brief")
     assert (second.outcome, second.item_id) == ("merged", first.item_id)
     assert third.outcome == "contested"
+
+
+async def test_a_change_that_names_what_it_leaves_replaces_that(story: Story) -> None:
+    """[C1, C2]: though only the old statement said which project"""
+    old = await story.says(
+        "Project Bluebird uses MySQL", item_type="fact", attribute="database", value="MySQL",
+        qualifiers=["bluebird"],
+    )  # fmt: skip
+    other = await story.says(
+        "Project Heron uses Redis", item_type="fact", attribute="database", value="Redis",
+        qualifiers=["heron"],
+    )  # fmt: skip
+    await story.says(
+        "Switched from MySQL to PostgreSQL", item_type="fact", attribute="database",
+        value="PostgreSQL", correction=True,
+    )  # fmt: skip
+
+    assert (await story.memory.item(USER, old.item_id)).status == "superseded"
+    assert (await story.memory.item(USER, other.item_id)).status == "candidate"

@@ -121,7 +121,8 @@ def _in_one_slot(
 ) -> Relation:
     same_value = folded(candidate.value) == folded(item.value)
     if not _same_qualifiers(candidate, item):
-        return Relation.COMPATIBLE
+        left = not same_value and _leaves_behind(candidate, item)
+        return Relation.EXCLUSIVE if left else Relation.COMPATIBLE
     if candidate.polarity is not item.polarity:
         return Relation.EXCLUSIVE if same_value else Relation.COMPATIBLE
     if same_value or likeness.same >= policy.duplicate:
@@ -133,6 +134,20 @@ def _in_one_slot(
         return Relation.COMPATIBLE
     near = likeness.same >= policy.overlap or _narrows(candidate.value, item.value)
     return Relation.OVERLAP if near else Relation.EXCLUSIVE
+
+
+def _leaves_behind(candidate: Candidate, item: MemoryItem) -> bool:
+    """Whether a correction names the item's value as the one it leaves.
+
+    "We switched from MySQL to PostgreSQL" means what was said of Bluebird project's MySQL, too
+    though it does not say the project again.
+    """
+    return (
+        candidate.correction
+        and not (candidate.qualifiers and item.qualifiers)
+        and candidate.polarity is item.polarity
+        and folded(item.value) in folded(candidate.content)
+    )
 
 
 def _narrows(one: str | None, other: str | None) -> bool:
