@@ -136,7 +136,7 @@ def test_megabytes_are_read_in_linear_time(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["那就说好了", "我跟你讲我们家出门是这样的", "two rules before you touch anything", "ok decided"]
+    "text", ["那就说好了", "我跟你讲我们家出门是这样的", "three things before we start", "ok decided"]
 )
 def test_an_announcement_states_nothing(text: str) -> None:
     assert is_empty(text)

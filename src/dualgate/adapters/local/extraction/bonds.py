@@ -38,7 +38,7 @@ _EMPTY = re.compile(
     r"|^\W*(?:we|i)(?:'ve| have)? (?:talked (?:it|about it|this)?\s?(?:through|over|about it)?|discussed (?:it|this)|settled it|decided|thought about it|agreed(?: on (?:it|that))?"
     r"|mean (?:it|that)|know|guess|think|swear|said (?:it|so)|promise)(?: already| today)?\W*$"
     r"|^\W*(?:scratch (?:that|what i (?:said|told you)).{0,30}|big news|quick (?:intro|note|one)|update|context|background|heads up|long story short|ok(?:ay)? decided|decided|it's done"
-    r"|(?:a couple(?: of)?|a few|some|one|two|three|four|\d) (?:\w+ )?(?:things?|rules?|points?|facts?|notes?|requests?)\b.{0,40}|big (?:year|day|week|month)|family dump|sorry it's long)\W*$",
+    r"|(?:a couple(?: of)?|a few|some|one|two|three|four|\d) (?:\w+ )?(?:things?|rules?|points?|facts?|notes?|requests?)\b.{0,40}|big (?:year|day|week|month)|(?:sorry,? )?long (?:one|story|message))\W*$",
     re.IGNORECASE,
 )
 _LEANING = re.compile(
