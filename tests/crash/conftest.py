@@ -14,6 +14,9 @@ import pytest
 
 from dualgate.adapters.sql import open_sqlite
 
+# Programs of their own, started by the tests; they import each other from their own folder.
+collect_ignore_glob = ["*_roles.py"]
+
 
 class Stage:
     """Starts and kills the processes of a roles script, such as crash_roles.py."""
