@@ -328,7 +328,9 @@ def write(path: Path, records: Iterable[dict[str, Any]]) -> None:
 
 def main() -> None:
     """Write both files."""
-    numbered = enumerate(read_cases(DATA / "zh-hand.txt"), start=1)
+    # The first file first: numbers, and with them the split, stay as more files come.
+    files = sorted(DATA.glob("zh-hand*.txt"), key=lambda path: (len(path.name), path.name))
+    numbered = enumerate((case for path in files for case in read_cases(path)), start=1)
     hand = [record_of(case, f"zh-h-{number:04d}") for number, case in numbered]
     write(DATA / "zh-hand.jsonl", hand)
     templates = list(read_cases(DATA / "zh-templates.txt"))
