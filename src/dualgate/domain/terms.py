@@ -73,6 +73,20 @@ def overlap(text: str, item: MemoryItem) -> float:
     return max(share, NAME_ALONE) if distinctive else share
 
 
+def is_stop_word(word: str) -> bool:
+    """Whether an English word, in lower case, carries no meaning of its own."""
+    return _STOP_EN.fullmatch(word) is not None
+
+
+def without_stop_phrases(text: str) -> str:
+    """Return text with spaces for the Chinese words that only ask.
+
+    >>> without_stop_phrases("预算是多少")
+    '预算  '
+    """
+    return _STOP_ZH.sub(" ", text)
+
+
 @lru_cache(maxsize=16_384)
 def terms(text: str) -> Mapping[str, float]:
     """Return the words of a text that carry meaning, with their weights.

@@ -1,0 +1,75 @@
+"""The words by which a raw turn is found: stems for English, pairs of characters for Chinese [R6].
+
+Rule: pure functions of text. What goes into the index and what is asked for are cut alike, and
+`name` changes with every change of how they are cut, so that an older index is made anew.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from importlib.metadata import version
+
+import snowballstemmer
+
+from dualgate.domain.terms import is_stop_word, without_stop_phrases
+
+# Beyond these a text is a document, not a turn; what it begins with is what it is found by.
+CHARACTER_LIMIT = 20_000
+ASKED_LIMIT = 48  # a query is a sentence; later words do not change its subject
+
+_UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003fa1f"
+_RUN = re.compile(f"[{_UNSPACED}]+|[^\\W_{_UNSPACED}]+(?:['\u2019][a-z]{{1,2}}\\b)?")
+_IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
+_ENGLISH = snowballstemmer.stemmer("english")
+
+
+class SnowballLexer:
+    """Cuts texts in any script; English words lose their endings."""
+
+    name = f"snowball/{version('snowballstemmer')}/1"
+
+    def words(self, text: str) -> list[str]:
+        """Return the words of a turn, in order, with repetitions.
+
+        >>> SnowballLexer().words("She adopted two dogs，用 PostgreSQL 存储")
+        ['adopt', 'two', 'dog', '用', 'postgresql', '存储']
+        """
+        return list(_cut(text[:CHARACTER_LIMIT]))
+
+    def asked(self, text: str) -> list[str]:
+        """Return the words that a question asks for, each once, at most 48.
+
+        >>> SnowballLexer().asked("When did I adopt my dog? 预算是多少")
+        ['adopt', 'dog', '预算']
+        """
+        plain = without_stop_phrases(text[:CHARACTER_LIMIT])
+        return list(dict.fromkeys(_cut(plain)))[:ASKED_LIMIT]
+
+
+def _cut(text: str) -> Iterator[str]:
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    for match in _RUN.finditer(plain):
+        run = match.group()
+        if not _IS_UNSPACED.match(run):
+            stem = _stem(run)
+            if stem:
+                yield stem
+        elif len(run) == 1:
+            yield run
+        else:
+            yield from (run[at : at + 2] for at in range(len(run) - 1))
+
+
+@lru_cache(maxsize=32_768)
+def _stem(word: str) -> str:
+    """Return the stem of an English word, any other as it is; nothing for a word without sense."""
+    bare = word.replace("\u2019", "'").split("'")[0]
+    if is_stop_word(bare):
+        return ""
+    if not bare.isascii() or not bare.isalpha():
+        return bare
+    stem: str = _ENGLISH.stemWord(bare)
+    return stem
