@@ -15,6 +15,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from dualgate.domain.compaction import Digest
 from dualgate.domain.items import Candidate, MemoryItem, Message
 from dualgate.domain.plan import Decision, Move, Pending, Plan
 from dualgate.domain.signals import Signal
@@ -80,6 +81,20 @@ class Extractor(Protocol):
         ...
 
 
+class Summarizer(Protocol):
+    """Reads the oldest turns of a conversation for what must outlive them [L1].
+
+    input_tokens: the most one call takes; None if it does not matter. Longer conversations come
+    in several calls, oldest first.
+    """
+
+    input_tokens: int | None
+
+    async def summarize(self, turns: Sequence[Message]) -> Digest:
+        """Return the lines to keep, in the order in which they were said."""
+        ...
+
+
 class Judge(Protocol):
     """Compares a candidate with stored items: fitted on data, no I/O [C1]."""
 
@@ -103,6 +118,20 @@ class Redactor(Protocol):
 
     def redact(self, text: str) -> str:
         """Return text with every secret replaced by a mark such as [secret: password]."""
+        ...
+
+
+class Lexer(Protocol):
+    """Cuts texts into the words by which raw turns are found [R6]. `name` goes with the index."""
+
+    name: str
+
+    def words(self, text: str) -> list[str]:
+        """Return the words of a turn, in order, with repetitions."""
+        ...
+
+    def asked(self, text: str) -> list[str]:
+        """Return the words that a question asks for, each once."""
         ...
 
 
@@ -252,6 +281,42 @@ class StoredTurn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class IndexedTurn:
+    """What a kept turn is found by: its words with those of the turn before it, and their vector.
+
+    made_by names the lexer and the model [T3]; a search never mixes two. vector is None for a
+    turn with nothing in it that could be embedded.
+    """
+
+    turn_id: str
+    made_by: str
+    words: frozenset[str]
+    vector: Vector | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordedTurns:
+    """Turns that hold some of the words asked for.
+
+    kept: how many turns the user's index holds. holders: how many of them hold each word.
+    turns: (turn id, summed rarity of the words it holds), best first.
+    """
+
+    kept: int = 0
+    holders: Mapping[str, int] = field(default_factory=dict)
+    turns: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedTurn:
+    """A turn with its neighbours in its session, oldest first."""
+
+    turn: StoredTurn
+    before: tuple[StoredTurn, ...] = ()
+    after: tuple[StoredTurn, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
     """A session and the root of its lineage: forks and resumptions share the root [F2].
 
@@ -375,7 +440,8 @@ class Transaction(Protocol):
         Items, pendings and the decision are written whole, over what has the same id. A vector
         whose item is not in the plan is left aside; an item keeps its vector if none is given.
         `purged` takes the item with its signals, uses, vector and pendings, and the decisions
-        about it; the moves stay, for they hold no content. A Note without `expires_at` lasts as
+        about it, and empties the turns it rests on [P3]; the moves stay, for they hold no
+        content. A Note without `expires_at` lasts as
         long as its session. Raises InvalidInputError if anything in it is another user's [P4].
         """
         ...
@@ -392,7 +458,30 @@ class Transaction(Protocol):
         ...
 
     async def recent_turns(self, session_id: str, limit: int) -> list[StoredTurn]:
-        """Return the last turns of a session, oldest first."""
+        """Return the last turns of a session, oldest first; emptied ones are left out."""
+        ...
+
+    async def index_turns(self, entries: Sequence[IndexedTurn], now: datetime) -> None:
+        """Make kept turns findable, in place of what they were found by before [R6].
+
+        A turn is taken as stored when it was first indexed. Unknown and emptied turns are left
+        out.
+        """
+        ...
+
+    async def unindexed_turns(self, made_by: str, limit: int) -> list[PlacedTurn]:
+        """Return kept turns that no index of this name holds, each with the turn before it."""
+        ...
+
+    async def old_turns(self, stored_before: datetime, limit: int) -> list[str]:
+        """Return the ids of indexed turns stored before that instant, oldest first."""
+        ...
+
+    async def empty_turns(self, turn_ids: Iterable[str]) -> None:
+        """Take the content of these turns, and all they are found by [P3, L3].
+
+        Their ids stay known: what was forgotten is not read again from an old log [F2].
+        """
         ...
 
     async def session(self, session_id: str, now: datetime, parent_id: str | None) -> Session:
@@ -481,6 +570,37 @@ class Store(Protocol):
 
     async def items(self, user_id: str, item_ids: Iterable[str]) -> dict[str, MemoryItem]:
         """Return these items, whatever their status; unknown ids are left out."""
+        ...
+
+    async def turns_by_words(
+        self, user_id: str, words: Sequence[str], *, made_by: str, limit: int
+    ) -> WordedTurns:
+        """Return the turns that hold the rarest of these words; one is enough [R6].
+
+        The rarity of a word is ln(1 + (kept - holders + 0.5) / (holders + 0.5)), as in BM25,
+        over this user's turns alone.
+        """
+        ...
+
+    async def turns_near(
+        self, user_id: str, vector: Vector, *, made_by: str, limit: int, gate: float
+    ) -> list[tuple[str, float]]:
+        """Return (turn id, cosine) of indexed turns with cosine ≥ gate, best first: exact."""
+        ...
+
+    async def placed_turns(
+        self, user_id: str, turn_ids: Iterable[str], *, before: int, after: int
+    ) -> dict[str, PlacedTurn]:
+        """Return these turns with up to so many neighbours; unknown and emptied are left out."""
+        ...
+
+    async def resting_on(
+        self, user_id: str, turn_ids: Iterable[str]
+    ) -> dict[str, list[MemoryItem]]:
+        """Return the items, whatever their status, that have a signal from each of these turns.
+
+        Turns on which nothing rests are left out.
+        """
         ...
 
     async def page(
