@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 
 # Before the suites are imported, so that their asserts tell what differed.
-for _suite in ("store", "archive", "search", "history", "queue"):
+for _suite in ("store", "archive", "search", "history", "transcript", "queue"):
     pytest.register_assert_rewrite(f"dualgate.testing.{_suite}_contract")
 
 

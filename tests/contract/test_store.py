@@ -8,6 +8,7 @@ from dualgate.testing.archive_contract import ArchiveContract
 from dualgate.testing.history_contract import HistoryContract
 from dualgate.testing.search_contract import SearchContract
 from dualgate.testing.store_contract import StoreContract
+from dualgate.testing.transcript_contract import TranscriptContract
 
 pytestmark = pytest.mark.asyncio
 
@@ -25,4 +26,8 @@ class TestSearch(SearchContract):
 
 
 class TestHistory(HistoryContract):
+    pass
+
+
+class TestTranscript(TranscriptContract):
     pass

@@ -573,9 +573,9 @@ class Store(Protocol):
         ...
 
     async def turns_by_words(
-        self, user_id: str, words: Sequence[str], *, made_by: str, limit: int
+        self, user_id: str, words: Sequence[str], *, limit: int
     ) -> WordedTurns:
-        """Return the turns that hold the rarest of these words; one is enough [R6].
+        """Return the turns that hold one of these words, or of the 24 rarest of them [R6].
 
         The rarity of a word is ln(1 + (kept - holders + 0.5) / (holders + 0.5)), as in BM25,
         over this user's turns alone.

@@ -10,11 +10,20 @@ import sqlite3
 import pytest
 from sqlalchemy import create_engine, text
 
-from dualgate.adapters.sql import dialects, events, history, open_sqlite, queue, reading, writing
+from dualgate.adapters.sql import (
+    dialects,
+    events,
+    history,
+    open_sqlite,
+    queue,
+    reading,
+    transcripts,
+    writing,
+)
 from dualgate.adapters.sql.events import ShardRuleError, check
 from dualgate.adapters.sql.tables import metadata
 from dualgate.domain.view import OwnTime
-from dualgate.pipeline.ports import ItemFilter, Use
+from dualgate.pipeline.ports import IndexedTurn, ItemFilter, Use
 from dualgate.testing.backend import a_vector, write
 from dualgate.testing.builders import MONDAY, a_decision, a_job, a_plan, a_turn, an_item
 
@@ -100,6 +109,11 @@ async def test_every_statement_of_a_long_day_passes_the_check(tmp_path, monkeypa
     assert set(metadata.tables) <= touched
 
 
+INDEXED = IndexedTurn(
+    turn_id="turn-1", made_by="words", words=frozenset({"tea"}), vector=a_vector(1)
+)
+
+
 async def _live_a_day(path):
     backend = await open_sqlite(path, archive_capacity=1)
     store = backend.store
@@ -114,6 +128,9 @@ async def _live_a_day(path):
         await unit.signals(["item-1"])
         await unit.due(MONDAY, MONDAY)
         await unit.pending("none")
+        await unit.index_turns([INDEXED], MONDAY)
+        await unit.unindexed_turns("other", 1)
+        await unit.old_turns(MONDAY, 1)
         await unit.finish(lease.jobs[0], [])
     await backend.queue.release(lease)
     await store.record_uses(
@@ -122,6 +139,10 @@ async def _live_a_day(path):
     await store.note("ann", "s1", "", "k", "v", MONDAY, MONDAY)
     await store.page("ann", ItemFilter(text="x"), limit=1, cursor=None)
     await store.versions("ann", "item-1")
+    await store.turns_by_words("ann", ["tea"], limit=1)
+    await store.turns_near("ann", a_vector(1), made_by="words", limit=1, gate=0)
+    await store.placed_turns("ann", ["turn-1"], before=1, after=1)
+    await store.resting_on("ann", ["turn-1"])
     await store.stats()
     await backend.queue.depth()
     await write(backend, a_plan(purged=("item-1",)))
@@ -142,6 +163,13 @@ PLANNED = {
     "decisions of a job": (history._decided(frozenset({"job_id"})), "ix_decisions_job"),
     "purged decisions": (writing._PURGES[-1], "ix_decisions_item"),
     "due heads": (queue._DUE, "ix_heads_due"),
+    "turns by id": (transcripts._BY_ID, "PRIMARY KEY (user_id=? AND id=?)"),
+    "the turn before": (transcripts._BEFORE, "ix_turns_session (user_id=? AND session_id=? AND"),
+    "the turn after": (transcripts._AFTER, "ix_turns_session (user_id=? AND session_id=? AND"),
+    "vectors of turns": (transcripts._VECTORS, "PRIMARY KEY (user_id=?)"),
+    "old turns": (transcripts._OLD, "ix_turn_index_stored (user_id=? AND stored_at<?"),
+    "unindexed turns": (transcripts._UNINDEXED, "ix_turns_session (user_id=?)"),
+    "items resting on turns": (transcripts._RESTING, "ix_signals_message"),
     "ready jobs": (queue._READY, "ix_jobs_waiting"),
     "depth": (queue._DEPTH, "ix_jobs_waiting"),
 }

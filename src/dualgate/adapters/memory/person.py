@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeAlias
 
+from dualgate.adapters.memory.turns import TurnIndex
 from dualgate.adapters.memory.vectors import VectorRows
 from dualgate.adapters.memory.words import WordIndex, searched_text
 from dualgate.domain.archiving import is_expired, leaving_rank
@@ -21,7 +22,7 @@ from dualgate.domain.plan import Decision, Move, Note, Pending, PendingState
 from dualgate.domain.signals import Signal
 from dualgate.domain.status import ACTIVE, LIVE, Status
 from dualgate.domain.view import OwnTime
-from dualgate.pipeline.ports import Session, StoredTurn, Use, Vector
+from dualgate.pipeline.ports import IndexedTurn, Session, StoredTurn, Use, Vector
 
 TAIL = 64  # how many of the first to leave are shown, and how near to full is "nearly full"
 DECAY_RATE = 0.03  # λ of [D1]
@@ -42,6 +43,8 @@ class Changes:
     decisions: dict[str, Decision] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
     turns: dict[str, StoredTurn] = field(default_factory=dict)
+    indexed: dict[str, tuple[IndexedTurn, datetime]] = field(default_factory=dict)
+    emptied: set[str] = field(default_factory=set)
     sessions: dict[str, Session] = field(default_factory=dict)
     ended: dict[str, datetime] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
@@ -89,6 +92,7 @@ class Person:
     decisions: dict[str, Decision] = field(default_factory=dict)
     turns: dict[str, StoredTurn] = field(default_factory=dict)
     turns_of: dict[str, list[StoredTurn]] = field(default_factory=dict)
+    turn_index: TurnIndex = field(default_factory=TurnIndex)
     sessions: dict[str, Session] = field(default_factory=dict)
     # By session and task, then by key: the text, and when it runs out.
     notes: dict[tuple[str, str], dict[str, tuple[str, datetime | None]]] = field(
@@ -114,6 +118,10 @@ class Person:
         for turn in changes.turns.values():
             self.turns[turn.id] = turn
             self.turns_of.setdefault(turn.session_id, []).append(turn)
+        for entry, now in changes.indexed.values():
+            self.turn_index.put(entry, now)
+        for turn_id in changes.emptied:
+            self._empty(turn_id)
         self._commit_sessions(changes)
         self.settings |= changes.settings
         self.own_time = changes.own_time or self.own_time
@@ -160,6 +168,15 @@ class Person:
         """Drop the working memory of a session, of every task [L2]."""
         for place in [place for place in self.notes if place[0] == session_id]:
             del self.notes[place]
+
+    def _empty(self, turn_id: str) -> None:
+        """Take a turn's content and all it is found by; its id stays known [P3, F2]."""
+        self.turn_index.drop(turn_id)
+        known = self.turns.get(turn_id)
+        if known is not None:
+            self.turns[turn_id] = replace(known, content="")
+            session = self.turns_of[known.session_id]
+            session[:] = [self.turns[turn.id] for turn in session]
 
     def _enter_slot(self, known: MemoryItem | None, item: MemoryItem) -> None:
         if known is not None:

@@ -15,6 +15,7 @@ from dualgate.adapters.memory.doors import require_user
 from dualgate.adapters.memory.listing import after_cursor, cursor_of, lineage, newest_key
 from dualgate.adapters.memory.person import Changes, Person
 from dualgate.adapters.memory.queue import MemoryQueue
+from dualgate.adapters.memory.turns import placed
 from dualgate.adapters.memory.unit import MemoryUnit, nearest_in, snapshot_of
 from dualgate.domain.belief import believed_at
 from dualgate.domain.items import MemoryItem
@@ -26,11 +27,13 @@ from dualgate.pipeline.ports import (
     ItemFilter,
     ItemPage,
     Lease,
+    PlacedTurn,
     Session,
     StoreStats,
     Transaction,
     Use,
     Vector,
+    WordedTurns,
 )
 
 _NO_CHANGES = Changes()
@@ -99,6 +102,41 @@ class MemoryStore:
         """Return these items, whatever their status."""
         kept = self._person(user_id).items
         return {item_id: kept[item_id] for item_id in item_ids if item_id in kept}
+
+    async def turns_by_words(
+        self, user_id: str, words: Sequence[str], *, limit: int
+    ) -> WordedTurns:
+        """Return the turns that hold the rarest of these words [R6]."""
+        return self._person(user_id).turn_index.by_words(words, limit)
+
+    async def turns_near(
+        self, user_id: str, vector: Vector, *, made_by: str, limit: int, gate: float
+    ) -> list[tuple[str, float]]:
+        """Return (turn id, cosine) of indexed turns, best first: exact."""
+        return self._person(user_id).turn_index.near(vector, made_by, limit, gate)
+
+    async def placed_turns(
+        self, user_id: str, turn_ids: Iterable[str], *, before: int, after: int
+    ) -> dict[str, PlacedTurn]:
+        """Return these turns with their neighbours."""
+        person = self._person(user_id)
+        found = (person.turns.get(turn_id) for turn_id in dict.fromkeys(turn_ids))
+        return {
+            turn.id: placed(turn, person.turns_of[turn.session_id], before, after)
+            for turn in found
+            if turn is not None and turn.content
+        }
+
+    async def resting_on(
+        self, user_id: str, turn_ids: Iterable[str]
+    ) -> dict[str, list[MemoryItem]]:
+        """Return the items that have a signal from each of these turns."""
+        person, wanted = self._person(user_id), set(turn_ids)
+        found: dict[str, list[MemoryItem]] = {}
+        for item_id in sorted(person.signals.keys() & person.items.keys()):
+            for turn_id in {s.message_id for s in person.signals[item_id]} & wanted:
+                found.setdefault(str(turn_id), []).append(person.items[item_id])
+        return found
 
     async def page(
         self, user_id: str, wanted: ItemFilter, *, limit: int, cursor: str | None

@@ -9,6 +9,7 @@ from datetime import datetime
 from dualgate.adapters.memory.doors import require_own
 from dualgate.adapters.memory.person import TAIL, Changes, Person, slot_of
 from dualgate.adapters.memory.queue import MemoryQueue
+from dualgate.adapters.memory.turns import placed
 from dualgate.domain.archiving import is_expired
 from dualgate.domain.items import MemoryItem, folded
 from dualgate.domain.plan import Decision, Pending, PendingState, Plan
@@ -16,7 +17,15 @@ from dualgate.domain.signals import Signal
 from dualgate.domain.status import ACTIVE, HOT, LIVE, Status
 from dualgate.domain.view import OwnTime, Snapshot
 from dualgate.errors import InvalidInputError, NotFoundError, StoreError
-from dualgate.pipeline.ports import Due, Job, Session, StoredTurn, Vector
+from dualgate.pipeline.ports import (
+    Due,
+    IndexedTurn,
+    Job,
+    PlacedTurn,
+    Session,
+    StoredTurn,
+    Vector,
+)
 
 
 class MemoryUnit:
@@ -109,6 +118,9 @@ class MemoryUnit:
         if plan.decision is not None:
             self._record(plan.decision)
         if plan.purged:
+            said = await self.signals(plan.purged)  # while they still say which turns these are
+            rested = (s.message_id for signals in said.values() for s in signals)
+            changes.emptied |= {turn_id for turn_id in rested if turn_id is not None}
             changes.purge(plan.purged)
 
     async def add_turns(self, turns: Sequence[StoredTurn]) -> list[str]:
@@ -132,7 +144,55 @@ class MemoryUnit:
         every = sorted(
             (*self._person.turns_of.get(session_id, ()), *mine), key=lambda turn: turn.at
         )
-        return every[-limit:] if limit > 0 else []
+        kept = [turn for turn in every if self._is_kept(turn)]
+        return kept[-limit:] if limit > 0 else []
+
+    async def index_turns(self, entries: Sequence[IndexedTurn], now: datetime) -> None:
+        """Make kept turns findable [R6]."""
+        self._require_open()
+        for entry in entries:
+            turn = self._turn(entry.turn_id)
+            if turn is not None and self._is_kept(turn):
+                self.changes.indexed[entry.turn_id] = entry, now
+
+    async def unindexed_turns(self, made_by: str, limit: int) -> list[PlacedTurn]:
+        """Return kept turns that no index of this name holds, each with the turn before it."""
+        kept = [turn for turn in self._every_turn() if not self._has_index(turn.id, made_by)]
+        chosen = sorted(kept, key=lambda turn: (turn.session_id, turn.at))[: max(0, limit)]
+        session = self._every_turn()
+        return [
+            placed(turn, (t for t in session if t.session_id == turn.session_id), 1, 0)
+            for turn in chosen
+        ]
+
+    async def old_turns(self, stored_before: datetime, limit: int) -> list[str]:
+        """Return the ids of indexed turns stored before that instant, oldest first."""
+        old = self._person.turn_index.stored_before(stored_before)
+        known = set(old)
+        new = [i for i, (_, now) in self.changes.indexed.items() if now < stored_before]
+        every = (*old, *(i for i in new if i not in known))
+        return [i for i in every if i not in self.changes.emptied][: max(0, limit)]
+
+    async def empty_turns(self, turn_ids: Iterable[str]) -> None:
+        """Take the content of these turns, and all they are found by [P3, L3]."""
+        self._require_open()
+        self.changes.emptied |= set(turn_ids)
+
+    def _is_kept(self, turn: StoredTurn) -> bool:
+        return bool(turn.content) and turn.id not in self.changes.emptied
+
+    def _turn(self, turn_id: str) -> StoredTurn | None:
+        return self.changes.turns.get(turn_id) or self._person.turns.get(turn_id)
+
+    def _every_turn(self) -> list[StoredTurn]:
+        every = (*self._person.turns.values(), *self.changes.turns.values())
+        return [turn for turn in every if self._is_kept(turn)]
+
+    def _has_index(self, turn_id: str, made_by: str) -> bool:
+        mine = self.changes.indexed.get(turn_id)
+        if mine is not None:
+            return mine[0].made_by == made_by
+        return self._person.turn_index.has(turn_id, made_by)
 
     async def session(self, session_id: str, now: datetime, parent_id: str | None) -> Session:
         """Return the session, made if new; its root is settled then [F2]."""

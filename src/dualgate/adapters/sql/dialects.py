@@ -9,7 +9,7 @@ are compiled once: a whole unit's work is one hop to that thread. Measured here,
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Protocol, TypeAlias
 
@@ -19,13 +19,20 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.elements import CompilerElement
 
 from dualgate.adapters.sql import events
-from dualgate.adapters.sql.text import fts5_query, indexed_words, row_number
+from dualgate.adapters.sql.text import (
+    fts5_query,
+    indexed_words,
+    marked_words,
+    row_number,
+    row_numbers,
+)
 
 Row: TypeAlias = tuple[Any, ...]
 Params: TypeAlias = Mapping[str, Any]
 
 # SQLite takes 32,766 variables a statement; a list longer than this is asked for in parts.
 LIST_LIMIT = 500
+ASKED_WORDS = 24  # of a question, the rarest; their posting lists are what a search reads
 
 
 class Sql(Protocol):
@@ -65,6 +72,24 @@ class Sql(Protocol):
 
     def match_words(self, user_id: str, words: str, limit: int) -> list[tuple[str, float]]:
         """Return (item id, BM25) of the items with one of these words, best first."""
+        ...
+
+    def put_turn_words(self, user_id: str, words: Mapping[str, Iterable[str]]) -> None:
+        """Index the words of each turn, in place of what was indexed before."""
+        ...
+
+    def drop_turn_words(self, user_id: str, turn_ids: Sequence[str]) -> None:
+        """Take turns out of the full-text index."""
+        ...
+
+    def count_turn_words(self, user_id: str, words: Sequence[str]) -> list[int]:
+        """Return how many of the user's turns hold each word, in order."""
+        ...
+
+    def match_turn_words(
+        self, user_id: str, weights: Mapping[str, float], limit: int
+    ) -> list[tuple[str, float]]:
+        """Return (turn id, summed weight of the words it holds), best first."""
         ...
 
     def bytes(self) -> int | None:
@@ -149,6 +174,38 @@ _NO_WORDS = "DELETE FROM memory_words WHERE rowid = ? AND user_id = ?"
 _MATCH = """SELECT item_id, -rank AS relevance FROM (
 SELECT user_id, item_id, rank FROM memory_words WHERE memory_words MATCH :words
 ORDER BY rank LIMIT :limit) WHERE user_id = :user_id ORDER BY rank, item_id"""
+_PUT_TURN_WORDS = _PUT_WORDS.replace("memory_words", "turn_words").replace("item_id", "turn_id")
+_NO_TURN_WORDS = _NO_WORDS.replace("memory_words", "turn_words")
+# Counting reads the posting list alone; the row's number begins with the user's (row_number).
+_COUNT_TURNS = (
+    "(SELECT count(*) FROM turn_words WHERE turn_words MATCH ? AND rowid BETWEEN :first AND :last)"
+)
+
+
+_HELD = "SELECT rowid AS number, :r? AS rare FROM turn_words WHERE turn_words MATCH :w?"
+# The inner part touches posting lists only; a turn's row is read for the best alone.
+_MATCH_TURNS = """SELECT turn_id, rare FROM (
+SELECT number, sum(rare) AS rare FROM (held)
+WHERE number BETWEEN :first AND :last GROUP BY number ORDER BY rare DESC, number LIMIT :limit)
+JOIN turn_words ON turn_words.rowid = number WHERE user_id = :user_id
+ORDER BY rare DESC, turn_id"""
+
+
+@lru_cache(maxsize=ASKED_WORDS)
+def _count_turns(words: int) -> str:
+    return "SELECT " + ", ".join(_COUNT_TURNS.replace("?", f":w{n}") for n in range(words))
+
+
+@lru_cache(maxsize=ASKED_WORDS)
+def _match_turns(words: int) -> str:
+    return _MATCH_TURNS.replace(
+        "(held)",
+        "(" + " UNION ALL ".join(_HELD.replace("?", str(n)) for n in range(words)) + ")",
+    )
+
+
+for _statement in (_PUT_TURN_WORDS.replace("rowid, ", ""), _NO_TURN_WORDS, _MATCH_TURNS):
+    events.check(_statement)
 for _statement in (_PUT_WORDS.replace("rowid, ", ""), _NO_WORDS, _MATCH):
     events.check(_statement)
 
@@ -209,6 +266,44 @@ class SqliteSql:
             return []
         values = {"user_id": user_id, "words": query, "limit": limit}
         return self._raw.execute(_MATCH, values).fetchall()
+
+    def put_turn_words(self, user_id: str, words: Mapping[str, Iterable[str]]) -> None:
+        """Index the words of each turn, in place of what was indexed before."""
+        self._raw.executemany(
+            _PUT_TURN_WORDS,
+            [
+                (row_number(user_id, i), user_id, i, " ".join(marked_words(user_id, sorted(held))))
+                for i, held in words.items()
+            ],
+        )
+
+    def drop_turn_words(self, user_id: str, turn_ids: Sequence[str]) -> None:
+        """Take turns out of the full-text index."""
+        self._raw.executemany(
+            _NO_TURN_WORDS, [(row_number(user_id, i), user_id) for i in turn_ids]
+        )
+
+    def count_turn_words(self, user_id: str, words: Sequence[str]) -> list[int]:
+        """Return how many of the user's turns hold each word, in order."""
+        found: list[int] = []
+        for start in range(0, len(words), ASKED_WORDS):
+            asked = marked_words(user_id, words[start : start + ASKED_WORDS])
+            values = {**row_numbers(user_id), **{f"w{n}": f'"{w}"' for n, w in enumerate(asked)}}
+            found += self._raw.execute(_count_turns(len(asked)), values).fetchone()
+        return found
+
+    def match_turn_words(
+        self, user_id: str, weights: Mapping[str, float], limit: int
+    ) -> list[tuple[str, float]]:
+        """Return (turn id, summed weight of the words it holds), best first."""
+        if not weights or limit < 1:
+            return []
+        values: dict[str, Any] = {**row_numbers(user_id), "user_id": user_id, "limit": limit}
+        for n, (word, rare) in enumerate(
+            zip(marked_words(user_id, weights), weights.values(), strict=True)
+        ):
+            values |= {f"w{n}": f'"{word}"', f"r{n}": rare}
+        return self._raw.execute(_match_turns(len(weights)), values).fetchall()
 
     def bytes(self) -> int | None:
         """Return how large the database is."""

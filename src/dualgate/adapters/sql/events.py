@@ -19,7 +19,7 @@ from dualgate.errors import DualgateError
 
 ALL_USERS = "dualgate_all_users"  # execution option: why this statement may read every user
 
-_OURS = frozenset(metadata.tables) | {"memory_words"}
+_OURS = frozenset(metadata.tables) | {"memory_words", "turn_words"}
 _TOUCHED = re.compile(
     r"\b(?:FROM|JOIN|INTO|UPDATE)\s+\"?(\w+)\"?|,\s*\"?(\w+)\"?(?= |$)", re.IGNORECASE
 )

@@ -119,7 +119,9 @@ _FORGOTTEN = (
 )
 _RECENT_TURNS = (
     select(*TURN_COLUMNS)
-    .where(own(_turns.user_id), _turns.session_id == bindparam("session_id"))
+    .where(
+        own(_turns.user_id), _turns.session_id == bindparam("session_id"), _turns.content != ""
+    )
     .order_by(_turns.at.desc(), _turns.seq.desc())
     .limit(bindparam("limit"))
 )

@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import datetime
 from typing import TypeVar
 
-from dualgate.adapters.sql import history, jobs, reading, warm, writing
+from dualgate.adapters.sql import history, jobs, reading, transcripts, warm, writing
 from dualgate.adapters.sql.cache import Entry, UserCache
 from dualgate.adapters.sql.dialects import Sql
 from dualgate.adapters.sql.engine import Database
@@ -23,11 +23,13 @@ from dualgate.pipeline.ports import (
     ItemFilter,
     ItemPage,
     Lease,
+    PlacedTurn,
     Session,
     StoreStats,
     Transaction,
     Use,
     Vector,
+    WordedTurns,
 )
 
 T = TypeVar("T")
@@ -100,6 +102,43 @@ class SqlStore:
         """Return these items, whatever their status."""
         wanted = list(dict.fromkeys(item_ids))
         return await self._read(user_id, lambda sql: reading.items(sql, user_id, wanted))
+
+    async def turns_by_words(
+        self, user_id: str, words: Sequence[str], *, limit: int
+    ) -> WordedTurns:
+        """Return the turns that hold the rarest of these words [R6]."""
+        asked = list(words)
+        return await self._read(
+            user_id, lambda sql: transcripts.by_words(sql, user_id, asked, limit)
+        )
+
+    async def turns_near(
+        self, user_id: str, vector: Vector, *, made_by: str, limit: int, gate: float
+    ) -> list[tuple[str, float]]:
+        """Return (turn id, cosine) of indexed turns, best first: exact."""
+        query = checked("vector", vector)
+        return await self._read(
+            user_id,
+            lambda sql: transcripts.near(
+                sql, user_id, query, made_by=made_by, limit=limit, gate=gate
+            ),
+        )
+
+    async def placed_turns(
+        self, user_id: str, turn_ids: Iterable[str], *, before: int, after: int
+    ) -> dict[str, PlacedTurn]:
+        """Return these turns with their neighbours."""
+        wanted = list(turn_ids)
+        return await self._read(
+            user_id, lambda sql: transcripts.placed(sql, user_id, wanted, before, after)
+        )
+
+    async def resting_on(
+        self, user_id: str, turn_ids: Iterable[str]
+    ) -> dict[str, list[MemoryItem]]:
+        """Return the items that have a signal from each of these turns."""
+        wanted = list(turn_ids)
+        return await self._read(user_id, lambda sql: transcripts.resting_on(sql, user_id, wanted))
 
     async def page(
         self, user_id: str, wanted: ItemFilter, *, limit: int, cursor: str | None

@@ -164,6 +164,8 @@ memory_signals = Table(
     sqlite_with_rowid=False,
 )
 
+Index("ix_signals_message", memory_signals.c.user_id, memory_signals.c.message_id)
+
 # The log [S1]. It holds no content, so it may outlive an erased item.
 memory_moves = Table(
     "memory_moves",
@@ -273,6 +275,21 @@ turns = Table(
     sqlite_with_rowid=False,
 )
 Index("ix_turns_session", turns.c.user_id, turns.c.session_id, turns.c.at, turns.c.seq)
+
+# What a turn is found by [R6]; its words are in the full-text table turn_words. `made_by` names
+# the lexer and the model [T3]. `q` is NULL for a turn with nothing to embed.
+turn_index = Table(
+    "turn_index",
+    metadata,
+    _text("user_id", key=True),
+    _text("turn_id", key=True),
+    _text("made_by"),
+    _time("stored_at"),
+    _count("dim"),
+    Column("q", LargeBinary, nullable=True),
+    sqlite_with_rowid=False,
+)
+Index("ix_turn_index_stored", turn_index.c.user_id, turn_index.c.stored_at)
 
 # --- the queue [W1] -----------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from dualgate.domain.items import MemoryItem
 
@@ -66,8 +66,13 @@ def searched_text(item: MemoryItem) -> str:
 
 def indexed_words(user_id: str, text: str) -> str:
     """Return the text that is put in the full-text index."""
+    return " ".join(marked_words(user_id, words_of(text)))
+
+
+def marked_words(user_id: str, words: Iterable[str]) -> list[str]:
+    """Return the words as they stand in the full-text index, in order."""
     mark = _mark(user_id)
-    return " ".join(f"{mark}{_hash(mark, word)}" for word in words_of(text))
+    return [f"{mark}{_hash(mark, word)}" for word in words]
 
 
 def fts5_query(user_id: str, text: str) -> str | None:
@@ -84,9 +89,15 @@ def row_number(user_id: str, item_id: str) -> int:
     else be a page of the file each. Of a full user's items two share a row with a chance of one in
     40,000; then the older is found by meaning but not by words.
     """
-    user = int.from_bytes(hashlib.blake2b(user_id.encode(), digest_size=8).digest()) >> 40
     name = f"{len(user_id)}:{user_id}{item_id}".encode()
-    return user << 39 | int.from_bytes(hashlib.blake2b(name, digest_size=8).digest()) >> 25
+    within = int.from_bytes(hashlib.blake2b(name, digest_size=8).digest()) >> 25
+    return row_numbers(user_id)["first"] | within
+
+
+def row_numbers(user_id: str) -> dict[str, int]:
+    """Return the first and the last row that may be this user's."""
+    user = int.from_bytes(hashlib.blake2b(user_id.encode(), digest_size=8).digest()) >> 40
+    return {"first": user << 39, "last": (user + 1 << 39) - 1}
 
 
 def _mark(user_id: str) -> str:

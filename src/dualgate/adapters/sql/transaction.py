@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from dualgate.adapters.sql import jobs, pools, reading, tables, warm, writing
+from dualgate.adapters.sql import jobs, pools, reading, tables, transcripts, warm, writing
 from dualgate.adapters.sql.cache import Entry, UserCache
 from dualgate.adapters.sql.dialects import Sql
 from dualgate.adapters.sql.engine import Unit
@@ -23,7 +23,16 @@ from dualgate.domain.signals import Signal
 from dualgate.domain.status import LIVE
 from dualgate.domain.view import OwnTime, Snapshot
 from dualgate.errors import InvalidInputError
-from dualgate.pipeline.ports import Due, Job, Session, StoredTurn, Use, Vector
+from dualgate.pipeline.ports import (
+    Due,
+    IndexedTurn,
+    Job,
+    PlacedTurn,
+    Session,
+    StoredTurn,
+    Use,
+    Vector,
+)
 
 
 class SqlTransaction:
@@ -174,6 +183,32 @@ class SqlTransaction:
         return await self._unit.step(
             lambda sql: reading.recent_turns(sql, user_id, session_id, limit)
         )
+
+    async def index_turns(self, entries: Sequence[IndexedTurn], now: datetime) -> None:
+        """Make kept turns findable [R6]."""
+        user_id = self._user.user_id
+        self._wrote = self._wrote or bool(entries)
+        await self._unit.step(lambda sql: transcripts.index_turns(sql, user_id, entries, now))
+
+    async def unindexed_turns(self, made_by: str, limit: int) -> list[PlacedTurn]:
+        """Return kept turns that no index of this name holds."""
+        user_id = self._user.user_id
+        return await self._unit.step(
+            lambda sql: transcripts.unindexed(sql, user_id, made_by, limit)
+        )
+
+    async def old_turns(self, stored_before: datetime, limit: int) -> list[str]:
+        """Return indexed turns stored before that instant."""
+        user_id = self._user.user_id
+        return await self._unit.step(
+            lambda sql: transcripts.old(sql, user_id, stored_before, limit)
+        )
+
+    async def empty_turns(self, turn_ids: Iterable[str]) -> None:
+        """Take the content of these turns, and all they are found by [P3, L3]."""
+        user_id, wanted = self._user.user_id, list(turn_ids)
+        self._wrote = self._wrote or bool(wanted)
+        await self._unit.step(lambda sql: transcripts.empty(sql, user_id, wanted))
 
     async def session(self, session_id: str, now: datetime, parent_id: str | None) -> Session:
         """Return the session, made if new [F2]."""

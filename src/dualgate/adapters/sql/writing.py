@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import Table, bindparam, delete, select, update
 
-from dualgate.adapters.sql import reading, tables
+from dualgate.adapters.sql import reading, tables, transcripts
 from dualgate.adapters.sql.dialects import Sql, inserting
 from dualgate.adapters.sql.rows import (
     decision_row,
@@ -178,6 +178,8 @@ def apply(
 
 def purge(sql: Sql, user_id: str, item_ids: Sequence[str]) -> None:
     """Remove items for good, with all that holds their content [P3]."""
+    # While the signals still say which turns these are.
+    transcripts.empty(sql, user_id, transcripts.sources(sql, user_id, item_ids))
     values = [{"user_id": user_id, "item_id": item_id} for item_id in item_ids]
     for statement in _PURGES:
         sql.many(statement, values)

@@ -1,0 +1,231 @@
+"""Raw turns: keeping them findable, finding them, emptying them [L3, R6, P3].
+
+Rule: plain functions over an open `Sql`, as in reading.py and writing.py. Vectors are read for
+every search and not kept: 20,000 of them take 15 ms, and a process that serves many users would
+hold 10 MB for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import and_, bindparam, delete, func, or_, select, tuple_, update
+
+from dualgate.adapters.sql import reading, tables
+from dualgate.adapters.sql.dialects import ASKED_WORDS, Row, Sql
+from dualgate.adapters.sql.reading import in_parts, own
+from dualgate.adapters.sql.rows import TURN_COLUMNS, to_micros, turn_of
+from dualgate.adapters.sql.vectors import checked, nearest_rows, quantised
+from dualgate.domain.items import MemoryItem
+from dualgate.domain.transcript import rarity
+from dualgate.pipeline.ports import IndexedTurn, PlacedTurn, StoredTurn, Vector, WordedTurns
+
+_turns = tables.turns.c
+_index = tables.turn_index.c
+_signals = tables.memory_signals.c
+
+_KEPT = select(func.count()).where(own(_index.user_id))
+_VECTORS = select(_index.turn_id, _index.q).where(
+    own(_index.user_id),
+    _index.made_by == bindparam("made_by"),
+    _index.dim == bindparam("dim"),
+    _index.q.is_not(None),
+)
+_BY_ID = select(*TURN_COLUMNS, _turns.seq).where(
+    own(_turns.user_id), _turns.id.in_(bindparam("ids", expanding=True)), _turns.content != ""
+)
+_same_session = and_(
+    own(_turns.user_id), _turns.session_id == bindparam("session_id"), _turns.content != ""
+)
+_place = tuple_(_turns.at, _turns.seq)
+_here = tuple_(bindparam("at"), bindparam("seq"))
+_BEFORE = (
+    select(*TURN_COLUMNS)
+    .where(_same_session, _place < _here)
+    .order_by(_turns.at.desc(), _turns.seq.desc())
+    .limit(bindparam("limit"))
+)
+_AFTER = (
+    select(*TURN_COLUMNS)
+    .where(_same_session, _place > _here)
+    .order_by(_turns.at, _turns.seq)
+    .limit(bindparam("limit"))
+)
+_UNINDEXED = (
+    select(*TURN_COLUMNS, _turns.seq)
+    .select_from(
+        tables.turns.outerjoin(
+            tables.turn_index,
+            and_(_index.user_id == _turns.user_id, _index.turn_id == _turns.id),
+        )
+    )
+    .where(
+        own(_turns.user_id),
+        _turns.content != "",
+        or_(_index.turn_id.is_(None), _index.made_by != bindparam("made_by")),
+    )
+    .order_by(_turns.session_id, _turns.at, _turns.seq)
+    .limit(bindparam("limit"))
+)
+_OLD = (
+    select(_index.turn_id)
+    .where(own(_index.user_id), _index.stored_at < bindparam("before"))
+    .order_by(_index.stored_at, _index.turn_id)
+    .limit(bindparam("limit"))
+)
+_STORED_AT = select(_index.turn_id, _index.stored_at).where(
+    own(_index.user_id), _index.turn_id.in_(bindparam("ids", expanding=True))
+)
+_EMPTY = (
+    update(tables.turns)
+    .where(own(_turns.user_id), _turns.id == bindparam("turn_id"))
+    .values(content=bindparam("nothing"))
+)
+_NO_INDEX = delete(tables.turn_index).where(
+    own(_index.user_id), _index.turn_id == bindparam("turn_id")
+)
+_RESTING = (
+    select(_signals.message_id, _signals.item_id)
+    .distinct()
+    .where(own(_signals.user_id), _signals.message_id.in_(bindparam("ids", expanding=True)))
+    .order_by(_signals.message_id, _signals.item_id)
+)
+_SOURCES = (
+    select(_signals.message_id)
+    .distinct()
+    .where(
+        own(_signals.user_id),
+        _signals.item_id.in_(bindparam("ids", expanding=True)),
+        _signals.message_id.is_not(None),
+    )
+)
+
+
+def index_turns(
+    sql: Sql, user_id: str, entries: Sequence[IndexedTurn], now: datetime
+) -> None:
+    """Make kept turns findable; those that are not kept are left out."""
+    ids = [entry.turn_id for entry in entries]
+    kept = {row[0] for row in _by_ids(sql, _BY_ID, user_id, ids)}
+    known: dict[str, int] = dict(_by_ids(sql, _STORED_AT, user_id, ids))
+    mine = {entry.turn_id: entry for entry in entries if entry.turn_id in kept}
+    sql.upsert(
+        tables.turn_index,
+        [_row(user_id, entry, known.get(i, to_micros(now))) for i, entry in mine.items()],
+    )
+    sql.put_turn_words(user_id, {i: entry.words for i, entry in mine.items()})
+
+
+def unindexed(sql: Sql, user_id: str, made_by: str, limit: int) -> list[PlacedTurn]:
+    """Return kept turns that this index lacks, each with the turn before it."""
+    values = {"user_id": user_id, "made_by": made_by, "limit": max(0, limit)}
+    return [_placed(sql, row, 1, 0) for row in sql.rows(_UNINDEXED, values)]
+
+
+def old(sql: Sql, user_id: str, stored_before: datetime, limit: int) -> list[str]:
+    """Return indexed turns stored before that instant, oldest first."""
+    values = {"user_id": user_id, "before": to_micros(stored_before), "limit": max(0, limit)}
+    return [row[0] for row in sql.rows(_OLD, values)]
+
+
+def empty(sql: Sql, user_id: str, turn_ids: Iterable[str]) -> None:
+    """Take the content of turns and all they are found by; their ids stay."""
+    ids = list(dict.fromkeys(turn_ids))
+    named = [{"user_id": user_id, "turn_id": turn_id} for turn_id in ids]
+    sql.many(_EMPTY, [{**one, "nothing": ""} for one in named])
+    sql.many(_NO_INDEX, named)
+    sql.drop_turn_words(user_id, ids)
+
+
+def sources(sql: Sql, user_id: str, item_ids: Sequence[str]) -> list[str]:
+    """Return the turns these items rest on."""
+    return [row[0] for row in _by_ids(sql, _SOURCES, user_id, item_ids)]
+
+
+def by_words(sql: Sql, user_id: str, words: Sequence[str], limit: int) -> WordedTurns:
+    """Return the turns that hold the rarest of these words."""
+    asked = list(dict.fromkeys(words))
+    row = sql.one(_KEPT, {"user_id": user_id})
+    kept = 0 if row is None else int(row[0])
+    if not asked or not kept:
+        return WordedTurns(kept=kept, holders=dict.fromkeys(asked, 0))
+    holders = dict(zip(asked, sql.count_turn_words(user_id, asked), strict=True))
+    weights = {word: rarity(count, kept) for word, count in holders.items() if count}
+    rarest = sorted(weights, key=lambda word: (-weights[word], word))[:ASKED_WORDS]
+    found = sql.match_turn_words(user_id, {word: weights[word] for word in rarest}, limit)
+    return WordedTurns(kept=kept, holders=holders, turns=tuple(found))
+
+
+def near(
+    sql: Sql, user_id: str, vector: Vector, *, made_by: str, limit: int, gate: float
+) -> list[tuple[str, float]]:
+    """Return (turn id, cosine) of the closest turns, best first."""
+    values = {"user_id": user_id, "made_by": made_by, "dim": vector.size}
+    rows = sql.rows(_VECTORS, values)
+    return nearest_rows([row[0] for row in rows], [row[1] for row in rows], vector, limit, gate)
+
+
+def placed(
+    sql: Sql, user_id: str, turn_ids: Iterable[str], before: int, after: int
+) -> dict[str, PlacedTurn]:
+    """Return turns with their neighbours in the session."""
+    rows = _by_ids(sql, _BY_ID, user_id, list(dict.fromkeys(turn_ids)))
+    return {row[0]: _placed(sql, row, before, after) for row in rows}
+
+
+def resting_on(
+    sql: Sql, user_id: str, turn_ids: Iterable[str]
+) -> dict[str, list[MemoryItem]]:
+    """Return the items that have a signal from each turn."""
+    pairs = _by_ids(sql, _RESTING, user_id, list(dict.fromkeys(turn_ids)))
+    items = reading.items(sql, user_id, dict.fromkeys(item_id for _, item_id in pairs))
+    found: dict[str, list[MemoryItem]] = {}
+    for turn_id, item_id in pairs:
+        if item_id in items:
+            found.setdefault(turn_id, []).append(items[item_id])
+    return found
+
+
+def _by_ids(sql: Sql, statement: Any, user_id: str, ids: Sequence[str]) -> list[Row]:
+    return [
+        row
+        for part in in_parts(ids)
+        for row in sql.rows(statement, {"user_id": user_id, "ids": part})
+    ]
+
+
+def _placed(sql: Sql, row: Row, before: int, after: int) -> PlacedTurn:
+    turn = turn_of(row[:-1])
+    here = {
+        "user_id": turn.user_id,
+        "session_id": turn.session_id,
+        "at": to_micros(turn.at),
+        "seq": row[-1],
+    }
+    return PlacedTurn(
+        turn=turn,
+        before=_neighbours(sql, _BEFORE, here, before)[::-1],
+        after=_neighbours(sql, _AFTER, here, after),
+    )
+
+
+def _neighbours(
+    sql: Sql, statement: Any, here: Mapping[str, Any], limit: int
+) -> tuple[StoredTurn, ...]:
+    if limit < 1:
+        return ()
+    return tuple(turn_of(row) for row in sql.rows(statement, {**here, "limit": limit}))
+
+
+def _row(user_id: str, entry: IndexedTurn, stored_at: int) -> dict[str, Any]:
+    vector = None if entry.vector is None else checked("vector", entry.vector)
+    return {
+        "user_id": user_id,
+        "turn_id": entry.turn_id,
+        "made_by": entry.made_by,
+        "stored_at": stored_at,
+        "dim": 0 if vector is None else vector.size,
+        "q": None if vector is None else quantised(vector)[1],
+    }
