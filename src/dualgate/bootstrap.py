@@ -17,6 +17,7 @@ from dualgate.adapters.local.extraction import LocalExtractor
 from dualgate.adapters.local.judge import StatementJudge
 from dualgate.adapters.local.redact import SecretRedactor
 from dualgate.adapters.local.structure import LexiconStructurer
+from dualgate.adapters.local.summarizer import LocalSummarizer
 from dualgate.adapters.system import SystemClock, Uuid7Source
 from dualgate.adapters.tokens import counter_for
 from dualgate.config import Settings
@@ -172,14 +173,17 @@ def wire(
     def policy_of(name: str) -> GatePolicy:
         return classes.get(name, gates)
 
+    reader = LocalExtractor(reading_embedder, structurer=structurer)
     return Parts(
         store=backend.store,
         queue=backend.queue,
-        extractor=extractor or LocalExtractor(reading_embedder, structurer=structurer),
+        extractor=extractor or reader,
         structurer=structurer,
         embedder=embedder,
         judge=StatementJudge(structurer),
         redactor=SecretRedactor(),
+        summarizer=LocalSummarizer(reader),
+        compaction=settings.compaction,
         tokens=counter_for(settings.token_family),
         clock=clock or machine_clock,
         machine_clock=machine_clock,

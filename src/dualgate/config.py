@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from dualgate.domain.compaction import CompactionPolicy
 from dualgate.domain.policy import GatePolicy
 from dualgate.errors import SettingsError
 from dualgate.pipeline.recipes import ReadPolicy
@@ -36,6 +37,7 @@ class Settings:
     # [F7] Named profiles of the gates, assignable per user; "default" is `gates`.
     user_classes: Mapping[str, GatePolicy] = field(default_factory=dict)
     read: ReadPolicy = field(default_factory=ReadPolicy)
+    compaction: CompactionPolicy = field(default_factory=CompactionPolicy)
     queue: QueuePolicy = field(default_factory=QueuePolicy)
     timezone: str = "UTC"  # of messages that come without a time
     token_family: str = "o200k"  # noqa: S105 - of the model that reads the context
@@ -48,6 +50,7 @@ class Settings:
         problems = [
             *self.gates.problems(),
             *self.read.problems(),
+            *self.compaction.problems(),
             *self.queue.problems(),
             *(
                 f"user_classes.{name}: {problem}"

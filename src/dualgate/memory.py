@@ -13,8 +13,13 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from dualgate.conversation import compacting
+from dualgate.conversation.compacting import Compacted
+from dualgate.conversation.folding import CompactPorts
+from dualgate.conversation.shapes import HostMessage
 from dualgate.conversation.working import WorkingMemory
 from dualgate.domain.assembly import ContextBlock
+from dualgate.domain.compaction import CompactionPolicy
 from dualgate.domain.items import Candidate, MemoryItem, choice, clean_text
 from dualgate.domain.plan import Decision, Move, Pending
 from dualgate.domain.policy import GatePolicy
@@ -40,6 +45,7 @@ from dualgate.pipeline.ports import (
     Redactor,
     Store,
     Structurer,
+    Summarizer,
     TokenCounter,
 )
 from dualgate.pipeline.recipes import ReadPolicy
@@ -62,6 +68,8 @@ class Parts:
     embedder: Embedder
     judge: Judge
     redactor: Redactor
+    summarizer: Summarizer
+    compaction: CompactionPolicy
     tokens: TokenCounter
     clock: Clock
     machine_clock: Clock
@@ -405,6 +413,21 @@ class MemoryVerbs:
             self._parts.store, self._parts.clock, self._parts.redactor,
             (user_id, session_id, task_id), hours,
         )  # fmt: skip
+
+    async def compact(
+        self, messages: Sequence[HostMessage], budget: int | None = None
+    ) -> Compacted:
+        """Return the same conversation, shorter: its oldest turns become a summary [L1].
+
+        messages: list of Message, or of mappings as OpenAI and Anthropic take them; they need no
+        user, and nothing is stored. budget: tokens at most. Raises InvalidInputError.
+        """
+        parts = self._parts
+        ports = CompactPorts(
+            summarizer=parts.summarizer, redactor=parts.redactor, tokens=parts.tokens,
+            policy=parts.compaction,
+        )  # fmt: skip
+        return await compacting.compact(messages, ports, budget)
 
     async def maintain(self, user_id: str | None = None) -> list[Move]:
         """Do the upkeep that is due: weathering, decay, expiry, capacity; return what moved."""

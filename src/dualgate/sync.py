@@ -14,6 +14,8 @@ from typing import Any, Self, TypeVar
 
 from dualgate.bootstrap import Memory
 from dualgate.config import Settings
+from dualgate.conversation.compacting import Compacted
+from dualgate.conversation.shapes import HostMessage
 from dualgate.conversation.working import WorkingMemory
 from dualgate.domain.assembly import ContextBlock
 from dualgate.domain.items import Candidate, MemoryItem
@@ -324,6 +326,10 @@ class SyncMemory:
     def set_user_class(self, user_id: str, name: str) -> None:
         """Give a user another profile of the gates [F7]; upkeep fits the pools to it at once."""
         return self._run(self._memory.set_user_class(user_id, name))
+
+    def compact(self, messages: Sequence[HostMessage], budget: int | None = None) -> Compacted:
+        """Return the same conversation, shorter: its oldest turns become a summary [L1]."""
+        return self._run(self._memory.compact(messages, budget))
 
     def maintain(self, user_id: str | None = None) -> list[Move]:
         """Do the upkeep that is due: weathering, decay, expiry, capacity; return what moved."""

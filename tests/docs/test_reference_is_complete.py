@@ -189,7 +189,7 @@ def test_what_is_said_not_to_exist_does_not_exist():
     missing = page("reference/python-api.md").split("## What does not exist yet")[1]
     names = set(re.findall(r"`(\w+)`", missing)) - {"AttributeError", "TypeError"}
 
-    assert names >= {"erase", "export", "audit", "compact"}
+    assert names >= {"erase", "export", "audit"}
     assert [name for name in names if hasattr(Memory, name)] == []
     assert "transcripts" not in inspect.signature(Memory.recall).parameters
 

@@ -37,6 +37,7 @@ SPECIFIED = {
     "resume": "user_id",
     "end_session": "user_id session_id",
     "working": "user_id session_id task_id",
+    "compact": "messages",
     "maintain": "user_id",
     "stats": "user_id",
     "close": "",

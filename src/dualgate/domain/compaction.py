@@ -24,13 +24,13 @@ class Keep(StrEnum):
     COMMITMENT = "commitment"
     PREFERENCE = "preference"
     QUESTION = "question"  # open ones only
-    CONCLUSION = "conclusion"
     FACT = "fact"
+    CONCLUSION = "conclusion"
     DETAIL = "detail"  # a number or a name, whatever it is about
     TRACE = "trace"  # what a tool's answer or a pasted block began with, and how much was cut
 
 
-RANK: Mapping[Keep, int] = {keep: place for place, keep in enumerate(Keep)}
+_PLACES: Mapping[Keep, int] = {keep: place for place, keep in enumerate(Keep)}
 # [L1] names the first four; a question that waits for its answer is a commitment of both.
 LASTING = frozenset(
     {Keep.RULE, Keep.DECISION, Keep.COMMITMENT, Keep.PREFERENCE, Keep.QUESTION}
@@ -44,6 +44,15 @@ class Line:
     keep: Keep
     text: str
     speaker: Role = Role.USER
+
+
+def rank(line: Line) -> int:
+    """Return how soon a line is given up where room is short: high numbers first.
+
+    A number that the user names says more about him than what the assistant concludes.
+    """
+    own = line.keep is Keep.DETAIL and line.speaker is Role.USER
+    return _PLACES[Keep.FACT] if own else _PLACES[line.keep]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +153,7 @@ def choose(
 
     A kind's heading is paid for by its first line, `opening` by the first of all.
     """
-    by_rank = sorted(range(len(lines)), key=lambda place: (RANK[lines[place].keep], -place))
+    by_rank = sorted(range(len(lines)), key=lambda place: (rank(lines[place]), -place))
     taken: set[int] = set()
     headed: set[Keep] = set()
     spent = opening

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import click
 
-from dualgate.entrypoints.cli import admin, curation, demo, logs, memories, working
+from dualgate.entrypoints.cli import (
+    admin,
+    compacting,
+    curation,
+    demo,
+    logs,
+    memories,
+    working,
+)
 from dualgate.entrypoints.cli.frame import CalmGroup, speak_utf8
 from dualgate.entrypoints.cli.words import LANGUAGES
 
@@ -31,6 +39,7 @@ COMMANDS: tuple[click.Command, ...] = (
     curation.resume,
     curation.end_session,
     working.working,
+    compacting.compact,
     admin.maintain,
     admin.stats,
     logs.ingest,
