@@ -156,7 +156,7 @@ async def running(path: Path, vectors: Dictionary) -> AsyncIterator[Running]:
     ports = write.WritePorts(
         store=parts.store, extractor=parts.extractor, structurer=parts.structurer,
         embedder=parts.embedder, judge=parts.judge, clock=parts.clock, ids=parts.ids,
-        policy_of=parts.policy_of, observer=parts.observer,
+        policy_of=parts.policy_of, observer=parts.observer, lexer=parts.lexer,
     )  # fmt: skip
     try:
         yield Running(Memory(parts), backend, parts, ports)

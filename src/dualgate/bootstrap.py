@@ -15,6 +15,7 @@ import platformdirs
 from dualgate.adapters.local.embedder import UseEmbedder
 from dualgate.adapters.local.extraction import LocalExtractor
 from dualgate.adapters.local.judge import StatementJudge
+from dualgate.adapters.local.lexer import SnowballLexer
 from dualgate.adapters.local.redact import SecretRedactor
 from dualgate.adapters.local.structure import LexiconStructurer
 from dualgate.adapters.local.summarizer import LocalSummarizer
@@ -185,6 +186,7 @@ def wire(
         summarizer=LocalSummarizer(reader),
         compaction=settings.compaction,
         tokens=counter_for(settings.token_family),
+        lexer=SnowballLexer(),
         clock=clock or machine_clock,
         machine_clock=machine_clock,
         ids=Uuid7Source(),
@@ -192,6 +194,7 @@ def wire(
         policy_of=policy_of,
         user_classes=frozenset(settings.user_classes),
         read=settings.read,
+        transcripts=settings.transcripts,
         queue_policy=settings.queue,
         timezone=settings.timezone,
         history_turns=settings.history_turns,

@@ -21,6 +21,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from dualgate.domain.compaction import CompactionPolicy
 from dualgate.domain.policy import GatePolicy
+from dualgate.domain.transcript import TranscriptPolicy
 from dualgate.errors import SettingsError
 from dualgate.pipeline.recipes import ReadPolicy
 from dualgate.pipeline.worker import QueuePolicy
@@ -37,6 +38,7 @@ class Settings:
     # [F7] Named profiles of the gates, assignable per user; "default" is `gates`.
     user_classes: Mapping[str, GatePolicy] = field(default_factory=dict)
     read: ReadPolicy = field(default_factory=ReadPolicy)
+    transcripts: TranscriptPolicy = field(default_factory=TranscriptPolicy)
     compaction: CompactionPolicy = field(default_factory=CompactionPolicy)
     queue: QueuePolicy = field(default_factory=QueuePolicy)
     timezone: str = "UTC"  # of messages that come without a time
@@ -51,6 +53,7 @@ class Settings:
             *self.gates.problems(),
             *self.read.problems(),
             *self.compaction.problems(),
+            *self.transcripts.problems(),
             *self.queue.problems(),
             *(
                 f"user_classes.{name}: {problem}"

@@ -24,6 +24,7 @@ from dualgate.domain.items import Candidate, MemoryItem, choice, clean_text
 from dualgate.domain.plan import Decision, Move, Pending
 from dualgate.domain.policy import GatePolicy
 from dualgate.domain.status import Status
+from dualgate.domain.transcript import TranscriptPolicy
 from dualgate.domain.types import ItemType
 from dualgate.errors import InvalidInputError, NotFoundError
 from dualgate.pipeline import curate, intake, keep, looking, opening, write
@@ -41,6 +42,7 @@ from dualgate.pipeline.ports import (
     JobKind,
     Judge,
     Lease,
+    Lexer,
     Queue,
     Redactor,
     Store,
@@ -71,6 +73,7 @@ class Parts:
     summarizer: Summarizer
     compaction: CompactionPolicy
     tokens: TokenCounter
+    lexer: Lexer
     clock: Clock
     machine_clock: Clock
     ids: IdSource
@@ -78,6 +81,7 @@ class Parts:
     policy_of: Callable[[str], GatePolicy]
     user_classes: Collection[str]
     read: ReadPolicy
+    transcripts: TranscriptPolicy
     queue_policy: QueuePolicy
     timezone: str
     history_turns: int
@@ -96,7 +100,7 @@ class MemoryVerbs:
             store=parts.store, extractor=parts.extractor, structurer=parts.structurer,
             embedder=parts.embedder, judge=parts.judge, clock=parts.clock, ids=parts.ids,
             policy_of=parts.policy_of, observer=parts.observer,
-            history_turns=parts.history_turns,
+            lexer=parts.lexer, history_turns=parts.history_turns,
         )  # fmt: skip
         self._curate = curate.CuratePorts(
             store=parts.store, embedder=parts.embedder, structurer=parts.structurer,
@@ -104,7 +108,8 @@ class MemoryVerbs:
         )  # fmt: skip
         self._keep = keep.KeepPorts(
             store=parts.store, clock=parts.clock, policy_of=parts.policy_of,
-            observer=parts.observer, every_hours=parts.upkeep_hours,
+            observer=parts.observer, every_hours=parts.upkeep_hours, embedder=parts.embedder,
+            lexer=parts.lexer, transcripts=parts.transcripts,
         )  # fmt: skip
         self._uses = UseBook(parts.store, parts.flush_seconds)
         self._waiting = Waiting(parts.queue, parts.store)
@@ -254,18 +259,23 @@ class MemoryVerbs:
         item_types: Collection[ItemType | str] | None = None,
         archived: bool = True,
         sensitive: bool = False,
+        transcripts: bool = False,
         as_of: datetime | None = None,
         recipe: Any = None,
         lang: str | None = None,
     ) -> recalling.Found:
-        """Return the few items that fit the query, each with its relevance per path [R2, R3]."""
+        """Return the few items that fit the query, each with its relevance per path [R2, R3].
+
+        transcripts: search the raw turns as well; they come as `found.passages` [R6].
+        """
         require_id("user_id", user_id)
         parts = self._parts
         found, uses = await recalling.recall(
             parts.store, parts.embedder, parts.tokens,
             user_id=user_id, query=clean_text("query", query), now=parts.clock.now(),
             policy=parts.read, limit=limit, item_types=item_types, archived=archived,
-            sensitive=sensitive, as_of=as_of, recipe=recipe, lang=lang,
+            sensitive=sensitive, transcripts=transcripts, as_of=as_of, recipe=recipe, lang=lang,
+            lexer=parts.lexer,
         )  # fmt: skip
         self._uses.add(user_id, uses, parts.clock.now())
         return found

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from dualgate.domain.plan import Move
 from dualgate.domain.policy import GatePolicy
+from dualgate.domain.transcript import TranscriptPolicy
 from dualgate.domain.upkeep import maintain
 from dualgate.pipeline.observer import Observer
-from dualgate.pipeline.ports import Clock, Store
+from dualgate.pipeline.ports import Clock, Embedder, Lexer, Store
+from dualgate.pipeline.transcripts import Transcript, keep_transcript
 
 _PAGE = 200
 # One plan moves at most so many due items; the rest follows in the next round of the same call.
@@ -25,6 +27,9 @@ class KeepPorts:
     clock: Clock
     policy_of: Callable[[str], GatePolicy]
     observer: Observer
+    embedder: Embedder
+    lexer: Lexer
+    transcripts: TranscriptPolicy = field(default_factory=TranscriptPolicy)
     every_hours: float = 24.0
 
 
@@ -42,6 +47,8 @@ async def keep_user(user_id: str, on: KeepPorts) -> list[Move]:
         moves += plan.moves
         if not plan.moves and not plan.purged:
             break
+    transcript = Transcript(on.store, on.embedder, on.lexer, user_id)
+    await keep_transcript(transcript, on.transcripts, on.clock)
     on.observer.moved(moves)
     return moves
 

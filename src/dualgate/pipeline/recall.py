@@ -7,7 +7,7 @@ returns nothing, never a padded top-k.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 
 from dualgate.domain.archiving import kept_strength
@@ -19,7 +19,8 @@ from dualgate.domain.status import ACTIVE
 from dualgate.domain.types import ItemType
 from dualgate.domain.view import Snapshot
 from dualgate.errors import InvalidInputError
-from dualgate.pipeline.ports import Embedder, Store, TokenCounter, Use
+from dualgate.pipeline.ports import Embedder, Lexer, Store, TokenCounter, Use
+from dualgate.pipeline.quoting import with_passages
 from dualgate.pipeline.recipes import ReadPolicy, Recipe
 from dualgate.pipeline.render import (
     checked_language,
@@ -36,6 +37,7 @@ from dualgate.pipeline.retrievers import (
     may_be_shown,
     rivals_of,
 )
+from dualgate.pipeline.transcripts import Passage, Transcript, search
 
 WORDS_SHARE = 0.25  # of the entity path: BM25's order among items that share words
 
@@ -54,13 +56,14 @@ class Found:
     """What a recall brings back, best first.
 
     on_topic is False when no item is on the query's subject; hits are then only what identity and
-    preference say to it, often nothing. text renders the hits as quoted data.
+    preference say to it, often nothing. passages are raw turns, if they were searched [R6]; they
+    are no items. text renders hits and passages, apart, as quoted data.
     """
 
     hits: tuple[Hit, ...] = ()
     on_topic: bool = False
     text: str = ""
-    passages: tuple[object, ...] = field(default=())
+    passages: tuple[Passage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +77,7 @@ class Request:
     archived: bool
     sensitive: bool
     as_of: datetime | None
+    transcripts: bool
 
     def wanted(self) -> Wanted:
         """Return the test an item must pass before its fit is looked at."""
@@ -100,15 +104,18 @@ async def recall(  # noqa: PLR0913 - the arguments of spec §8
     item_types: Collection[ItemType | str] | None = None,
     archived: bool = True,
     sensitive: bool = False,
+    transcripts: bool = False,
     as_of: datetime | None = None,
     recipe: str | Recipe | None = None,
     lang: str | None = None,
+    lexer: Lexer | None = None,
 ) -> tuple[Found, list[Use]]:
     """Return what the memory knows about the query, and the uses to be counted.
 
     limit: 1-100 items. item_types: only these. archived: also what is in the archive. sensitive:
-    also sensitive items. as_of: what was believed at that aware datetime; it counts no use. Raises
-    InvalidInputError that names the argument and the rule.
+    also sensitive items. transcripts: raw turns as well, at most `limit`; the lexer cuts them.
+    as_of: what was believed at that aware datetime; it counts no use. Raises InvalidInputError
+    that names the argument and the rule.
     """
     chosen = policy.recipe_named(recipe)
     checked_language(lang)
@@ -120,6 +127,7 @@ async def recall(  # noqa: PLR0913 - the arguments of spec §8
         archived=archived,
         sensitive=sensitive,
         as_of=None if as_of is None else require_aware("as_of", as_of),
+        transcripts=_flag("transcripts", transcripts),
     )
     snapshot = await store.snapshot(user_id)
     if snapshot.recall_paused or request.query.courtesy:
@@ -133,7 +141,16 @@ async def recall(  # noqa: PLR0913 - the arguments of spec §8
     # Whoever asks is read to in the language of the question; a bare name tells none.
     spoken = lang or language_of([request.query.text], language_of(i.content for i in items))
     text = render_found(items, spoken, tokens, policy.found_tokens)
-    found = Found(hits=tuple(hits), on_topic=on_topic, text=text)
+    passages: tuple[Passage, ...] = ()
+    if request.transcripts or (chosen.when_unanswered and not on_topic):
+        transcript = Transcript(store, embedder, _needed(lexer), user_id)
+        passages = await search(
+            transcript, request.query, chosen, limit=request.limit, sensitive=sensitive,
+            until=request.as_of,
+        )  # fmt: skip
+        asked = transcript.lexer.asked(request.query.text)
+        text = with_passages(text, passages, spoken, tokens, policy.passage_tokens, asked)
+    found = Found(hits=tuple(hits), on_topic=on_topic, text=text, passages=passages)
     if request.as_of is not None:
         return found, []  # looking back is no use of what is believed today
     # Only an answer is a relevance hit; what merely accompanies keeps nothing frozen [F5].
@@ -243,6 +260,18 @@ def _limit(limit: object, most: int) -> int:
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= most:
         raise InvalidInputError("limit", f"must be a whole number from 1 to {most}", limit)
     return limit
+
+
+def _flag(argument: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise InvalidInputError(argument, "must be True or False", value)
+    return value
+
+
+def _needed(lexer: Lexer | None) -> Lexer:
+    if lexer is None:
+        raise InvalidInputError("lexer", "is needed where raw turns are searched")
+    return lexer
 
 
 def _item_types(given: Collection[ItemType | str] | None) -> frozenset[ItemType] | None:

@@ -13,8 +13,10 @@ from types import MappingProxyType
 from dualgate.domain.archiving import ArchivePolicy
 from dualgate.domain.assembly import ContextLimits
 from dualgate.domain.fusion import PathWeights
+from dualgate.domain.passages import PassageWeights
 from dualgate.domain.relevance import TopicGate
 from dualgate.domain.score import ScorePolicy
+from dualgate.domain.transcript import TranscriptGate
 from dualgate.errors import InvalidInputError
 
 
@@ -33,6 +35,12 @@ class Recipe:
     scan_gate: float = 0.05  # cosine under which nothing can pass by its meaning
     near: int = 40  # archived items read for their meaning
     worded: int = 20  # items read for their words
+    passages: PassageWeights = field(default_factory=PassageWeights)
+    passage_gate: TranscriptGate = field(default_factory=TranscriptGate)
+    passages_worded: int = 60  # raw turns looked at for their words
+    passages_near: int = 40  # raw turns looked at for their meaning
+    passages_beside: int = 1  # neighbours shown on either side of a passage
+    when_unanswered: bool = False  # search raw turns unasked where no item is on the topic [R6]
 
     def problems(self) -> list[str]:
         """Return what is wrong with this recipe."""
@@ -41,13 +49,21 @@ class Recipe:
         found += [f"{label}: {problem}" for problem in self.gate.problems()]
         if not 0 <= self.scan_gate <= self.gate.lowest_cosine():
             found.append(f"{label}: scan_gate must be between 0 and the lowest threshold")
+        found += [f"{label}: {problem}" for problem in self.passages.problems()]
+        found += [f"{label}: {problem}" for problem in self.passage_gate.problems()]
         if min(self.scanned, self.near, self.worded) < 1:
             found.append(f"{label}: scanned, near and worded must be at least 1")
+        if min(self.passages_worded, self.passages_near) < 1 or self.passages_beside < 0:
+            found.append(
+                f"{label}: passages_worded and passages_near must be at least 1, "
+                "passages_beside not negative"
+            )
         return found
 
 
 # `names` is for agents that look up a code, a person or a file: the name is the question.
 # `wide` is for browsing: lower bars, so more comes back, also what is only near.
+# `thorough` looks into the raw turns by itself where no item answers [R6].
 RECIPES: Mapping[str, Recipe] = MappingProxyType(
     {
         recipe.name: recipe
@@ -60,6 +76,7 @@ RECIPES: Mapping[str, Recipe] = MappingProxyType(
                 near=60,
                 worded=40,
             ),
+            Recipe(name="thorough", when_unanswered=True),
         )
     }
 )
@@ -73,6 +90,7 @@ class ReadPolicy:
     recipes: Mapping[str, Recipe] = field(default_factory=lambda: dict(RECIPES))
     limits: ContextLimits = field(default_factory=ContextLimits)
     found_tokens: int = 800  # M 4.2: a recall's text has a budget, too; that of the active section
+    passage_tokens: int = 600  # that of raw turns beside it; about five with their neighbours
     most_hits: int = 100  # what one recall may ask for
     score: ScorePolicy = field(default_factory=ScorePolicy)
     archive: ArchivePolicy = field(default_factory=ArchivePolicy)
@@ -88,8 +106,8 @@ class ReadPolicy:
             for key, recipe in self.recipes.items()
             if key != recipe.name
         ]
-        if self.found_tokens < 1 or self.most_hits < 1:
-            found.append("read.found_tokens and most_hits must be at least 1")
+        if min(self.found_tokens, self.passage_tokens, self.most_hits) < 1:
+            found.append("read.found_tokens, passage_tokens and most_hits must be at least 1")
         return found
 
     def recipe_named(self, recipe: str | Recipe | None) -> Recipe:

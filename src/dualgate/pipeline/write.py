@@ -35,10 +35,12 @@ from dualgate.pipeline.ports import (
     Embedder,
     Extractor,
     IdSource,
+    IndexedTurn,
     Job,
     JobKind,
     Judge,
     Lease,
+    Lexer,
     Store,
     StoredTurn,
     Structurer,
@@ -46,6 +48,7 @@ from dualgate.pipeline.ports import (
     Turn,
     Vector,
 )
+from dualgate.pipeline.transcripts import in_sequence, index_entries
 
 _ANSWERED = frozenset({Relation.DUPLICATE, Relation.EXCLUSIVE})
 
@@ -63,6 +66,7 @@ class WritePorts:
     ids: IdSource
     policy_of: Callable[[str], GatePolicy]
     observer: Observer
+    lexer: Lexer
     history_turns: int = 4
 
 
@@ -77,25 +81,33 @@ class Spoken:
     source: Source
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    """What was read out of a job: its turns, what the new ones are found by, its candidates."""
+
+    turns: Sequence[StoredTurn] = ()
+    entries: Sequence[IndexedTurn] = ()
+    spoken: Sequence[Spoken]
+
+
 async def remember(job: Job, lease: Lease, on: WritePorts) -> list[Decision]:
     """Run one job and return its decisions."""
     if job.kind == JobKind.CANDIDATES:
-        turns: list[StoredTurn] = []
-        spoken = await _proposed(job, on)
-    else:
-        turns = [_stored(job, m) for m in intake.from_payload(job.payload["messages"])]
-        spoken = await _extracted(job, turns, lease, on)
-    return await _decided(job, lease, turns, spoken, on)
+        return await _decided(job, lease, Read(spoken=await _proposed(job, on)), on)
+    turns = [_stored(job, m) for m in intake.from_payload(job.payload["messages"])]
+    return await _decided(job, lease, await _extracted(job, turns, lease, on), on)
 
 
 async def _extracted(
     job: Job, turns: Sequence[StoredTurn], lease: Lease, on: WritePorts
-) -> list[Spoken]:
+) -> Read:
     """Read the turns that are new; a turn that is known was read before [F2]."""
+    mine = {turn.id for turn in turns}
     async with on.store.begin(job.user_id, lease) as tx:
-        known = await tx.known_turns(turn.id for turn in turns)
-        earlier = await tx.recent_turns(job.session_id, on.history_turns)
-    history = [_as_message(turn) for turn in earlier if turn.id not in {t.id for t in turns}]
+        known = await tx.known_turns(mine)
+        earlier = await tx.recent_turns(job.session_id, max(1, on.history_turns))
+    earlier = [turn for turn in earlier if turn.id not in mine]
+    history = [_as_message(turn) for turn in earlier]
     zones = {m["id"]: datetime.fromisoformat(m["at"]) for m in job.payload["messages"]}
     spoken: list[Spoken] = []
     for turn in turns:
@@ -106,11 +118,14 @@ async def _extracted(
                 session_id=job.session_id,
                 message=message,
                 at=zones[turn.id],
-                history=tuple(history[-on.history_turns :]),
+                history=tuple(history[-on.history_turns :] if on.history_turns else ()),
             )
             spoken += await _read(reading, on)
         history.append(message)
-    return spoken
+    placed = in_sequence(earlier[-1] if earlier else None, turns)
+    new = [one for one in placed if one.turn.id not in known]
+    entries = await index_entries(new, on.lexer, on.embedder)
+    return Read(turns=tuple(turns), entries=tuple(entries), spoken=spoken)
 
 
 async def _read(turn: Turn, on: WritePorts) -> list[Spoken]:
@@ -164,12 +179,9 @@ async def _proposed(job: Job, on: WritePorts) -> list[Spoken]:
 
 
 async def _decided(
-    job: Job,
-    lease: Lease,
-    turns: Sequence[StoredTurn],
-    spoken: Sequence[Spoken],
-    on: WritePorts,
+    job: Job, lease: Lease, read: Read, on: WritePorts
 ) -> list[Decision]:
+    turns, spoken = read.turns, read.spoken
     decisions = []
     async with on.store.begin(job.user_id, lease) as tx:
         snapshot = await tx.snapshot()
@@ -177,6 +189,7 @@ async def _decided(
         moments = [turn.at for turn in turns] or [s.at for s in spoken] or [on.clock.now()]
         session = await tx.session(job.session_id, min(moments), parent)
         await tx.add_turns(turns)
+        await tx.index_turns(read.entries, on.clock.now())
         await tx.touch(snapshot.own_time.touched(max(moments)))
         for said in spoken:
             proposal = Proposal(

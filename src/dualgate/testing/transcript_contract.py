@@ -46,7 +46,7 @@ async def kept(
     now: Any = MONDAY,
 ) -> None:
     """Keep turns and index them."""
-    given = list(vectors) or [None] * len(said)
+    given: list[Vector | None] = [*vectors] or [None] * len(said)
     async with backend.store.begin(user_id) as unit:
         await unit.add_turns(said)
         entries = [entry(turn, vector) for turn, vector in zip(said, given, strict=True)]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from dualgate.adapters.local.lexer import SnowballLexer
 from dualgate.adapters.memory import open_memory
 from dualgate.domain.policy import GatePolicy
 from dualgate.domain.status import Status
 from dualgate.pipeline.keep import KeepPorts, keep_all, keep_if_due, keep_user
 from dualgate.pipeline.observer import Silent
-from dualgate.testing import ManualClock
+from dualgate.testing import HashEmbedder, ManualClock
 from dualgate.testing.backend import write
 from dualgate.testing.builders import MONDAY, a_plan, an_item
 
@@ -29,7 +30,8 @@ class House:
         self.clock = ManualClock(MONDAY)
         self.listener = Listener()
         self.on = KeepPorts(store=self.store, clock=self.clock, policy_of=lambda _: GatePolicy(),
-                            observer=self.listener)  # fmt: skip
+                            observer=self.listener, embedder=HashEmbedder(),
+                            lexer=SnowballLexer())  # fmt: skip
 
     async def add(self, *items):
         for item in items:

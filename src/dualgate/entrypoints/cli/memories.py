@@ -146,6 +146,7 @@ def context(
 @click.option("--type", "item_types", type=_ITEM_TYPES, multiple=True, help="Only these types.")
 @click.option("--archived/--no-archived", default=True, help="Look into the archive as well.")
 @click.option("--sensitive", is_flag=True, help="Include sensitive items.")
+@click.option("--transcripts", is_flag=True, help="Search the raw conversation turns as well.")
 @click.option("--as-of", type=Moment(), help="What was believed then.")
 @common
 def recall(frame: Frame, query: str, item_types: Sequence[str], **more: Any) -> None:
@@ -165,7 +166,11 @@ def recall(frame: Frame, query: str, item_types: Sequence[str], **more: Any) -> 
         ]
         if rows:
             out.entries(frame.word("recalled"), columns, rows, head=3)
-        else:
+        if found.passages:
+            columns = frame.words("relevance", "role", "content", "time", "session")
+            said = [(p.relevance, p.role, p.content, p.at, p.session_id) for p in found.passages]
+            out.entries(frame.word("transcript"), columns, said, head=2)
+        if not (rows or found.passages):
             out.line(frame.word("nothing"))
 
     frame.show(found, page)
