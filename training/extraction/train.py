@@ -47,9 +47,9 @@ COMPOSED = 0.3
 WEIGHTS = {"plain": 1.0, "seed": 0.5, "aug": 0.5, "g": 0.3}
 GENERATED_PERCENT = 12
 SPARSE_SCALE = 0.5
-DENSE_SCALE = {"state": 1.5, "turn": 3.0, "item_type": 2.0}
+DENSE_SCALE = {"state": 1.5, "turn": 3.0, "item_type": 2.0, "join": 1.5}
 OTHER_DENSE_SCALE = 4.0
-STRENGTH = {"state": 0.5, "turn": 0.2, "gate": 0.03, "join": 0.1}
+STRENGTH = {"state": 0.5, "turn": 0.2, "gate": 0.03, "join": 0.3}
 OTHER_STRENGTH = 0.5
 KINDS = {
     "item_type": "identity preference constraint rule project decision commitment event fact".split(),
@@ -149,14 +149,16 @@ def turn_view(each: Example) -> Ids:
 
 
 @cache
-def seam_view(each: Example) -> list[tuple[Ids, str]]:
+def seam_view(each: Example) -> list[tuple[Ids, str, str, str]]:
     """Describe the seams between neighbouring clauses that both state something."""
     found = []
     for index in range(1, len(each.clauses)):
         left, right = each.span_of[index - 1], each.span_of[index]
         if left is not None and right is not None:
             pair = each.clauses[index - 1], each.clauses[index]
-            found.append((join_ids(*pair, each.reading.setting.lang), "yes" if left == right else "no"))
+            goes_on = "yes" if left == right else "no"
+            texts = (clause.text for clause in pair)
+            found.append((join_ids(*pair, each.reading.setting.lang), goes_on, *texts))
     return found
 
 
@@ -200,10 +202,10 @@ def turn_data(examples: Sequence[Example]) -> Data:
     return [turn_view(each) for each in chosen], dense, y, np.array([weight(each) for each in chosen])
 
 
-def join_data(examples: Sequence[Example]) -> tuple[list[Ids], list[str], np.ndarray]:
-    found = [(ids, y, weight(each)) for each in examples for ids, y in seam_view(each)]
-    ids, y, w = zip(*found, strict=True)
-    return list(ids), list(y), np.array(w)
+def join_data(examples: Sequence[Example]) -> Data:
+    found = [(*view, weight(each)) for each in examples for view in seam_view(each)]
+    ids, y, left, right, w = zip(*found, strict=True)
+    return list(ids), judging.seam_dense(EMBED(left), EMBED(right)), list(y), np.array(w)
 
 
 def attribute_data(
@@ -230,8 +232,8 @@ def fit(examples: Sequence[Example]) -> dict[str, np.ndarray]:
     arrays |= fit_head("state", list(judging.STATES), ids, dense, y, w)
     worth = ["none" if each == "none" else "some" for each in y]
     arrays |= fit_head("gate", ["none", "some"], ids, None, worth, w)
-    seams, joins, w = join_data(examples)
-    arrays |= fit_head("join", ["no", "yes"], seams, None, joins, w)
+    ids, dense, y, w = join_data(examples)
+    arrays |= fit_head("join", ["no", "yes"], ids, dense, y, w)
     ids, dense, kinds, w = attribute_data(examples)
     for name, labels in KINDS.items():
         arrays |= fit_head(name, labels, ids, dense, kinds[name], w)
@@ -265,7 +267,7 @@ def proposals(each: Example, model: models.Model) -> list[tuple[np.ndarray, bool
     chosen = judging.worth_embedding(each.reading, model)
     vectors = EMBED(judging.texts_to_embed(each.reading, chosen))
     lines = judging.states(each.reading, chosen, vectors, model)
-    found = judging.statements(each.reading, lines, model)
+    found = judging.statements(each.reading, chosen, vectors, lines, model)
     if not found:
         return []
     described = judging.describe(each.reading, found, EMBED([said.text for said in found]), model)

@@ -16,6 +16,11 @@ from typing import Protocol
 
 from dualgate.adapters.local.dates import DateMention, absolute, resolve
 from dualgate.adapters.local.extraction import judging, promises
+from dualgate.adapters.local.extraction.antecedents import (
+    heading_of,
+    is_led_by_relative,
+    with_relative,
+)
 from dualgate.adapters.local.extraction.cues import KIN, cues_in
 from dualgate.adapters.local.extraction.features import language
 from dualgate.adapters.local.extraction.kinds import (
@@ -92,7 +97,7 @@ class LocalExtractor:
             return agreed
         vectors = await self._embedder.embed(judging.texts_to_embed(reading, chosen))
         lines = judging.states(reading, chosen, vectors, model)
-        found = judging.statements(reading, lines, model)
+        found = judging.statements(reading, chosen, vectors, lines, model)
         found = [each for each in found if not self._holds_secret(each.text)]
         if agreed:
             # The words of assent are used up by what they agree to.
@@ -179,9 +184,13 @@ class LocalExtractor:
                 return self._commitment(turn, offered, lang, said.text, confidence)
             owner = "user"
         evidence = Evidence(kinds["evidence"][0])
-        text = _with_antecedent(said.text, reading.text[: said.start])
-        if text != said.text:
+        before = reading.text[: said.start]
+        text = with_relative(said.text, before)
+        if is_led_by_relative(said.text, before):
             owner = "other"
+        heading = heading_of(reading.clauses, said.first)
+        if heading:
+            text = f"{heading}：{text}" if lang == "zh" else f"{heading}: {text}"
         made = Candidate(
             item_type,
             sentence(text, lang, item_type)[:CONTENT_LIMIT],
@@ -251,20 +260,6 @@ def _careful(text: str, fitted: str, sure: float) -> Sensitivity:
     """What the lexicon lists is so; where it lists nothing, the model may still see more [P1]."""
     listed = sensitivity_of(text)
     return Sensitivity(fitted) if listed is Sensitivity.NORMAL and sure >= FITTED_AT else listed
-
-
-# Who "she" is stands in the sentence before; without it the item speaks of nobody.
-_PRONOUN = re.compile(r"^(?:(?:and|but|so)\s+)?(?:she|he)\b(?!')|^[她他](?![们家])", re.IGNORECASE)
-_MY_KIN = re.compile(rf"(?:\bmy (?:\w+ )?|我(?:们家|家|的)?)(?:{KIN.pattern})", re.IGNORECASE)
-_NEAR = 200
-
-
-def _with_antecedent(text: str, before: str) -> str:
-    """Return the words with the relative in place of the pronoun they begin with."""
-    if not _PRONOUN.match(text):
-        return text
-    named = [found.group() for found in _MY_KIN.finditer(before[-_NEAR:])]
-    return _PRONOUN.sub(lambda _: named[-1], text, count=1) if named else text
 
 
 def _surer(made: Candidate) -> Candidate:

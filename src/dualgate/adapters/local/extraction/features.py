@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dualgate.adapters.local.extraction.classes import classes
 from dualgate.adapters.local.extraction.clauses import Clause
 from dualgate.adapters.local.extraction.cues import cues_in
 
@@ -26,6 +27,12 @@ _LONG = 400
 
 # What colours a whole turn, wherever in it the words stand.
 FRAMES = ("if", "play", "ask_mark", "joke", "sarcasm", "heard", "this_time", "from_now", "anger")
+
+# Cues that say how a word is meant, wherever in the clause it stands.
+BESIDE = frozenset(
+    "first first_starts my my_kin second second_starts not stop third past habit has own_question"
+    " task_order one_off moment from_now always dislikes likes decided promises undecided".split()
+)
 
 Ids = NDArray[np.int32]
 
@@ -59,6 +66,32 @@ def _grams(text: str, longest: int) -> set[str]:
     for size in range(2, longest + 1):
         grams.update(" ".join(words[i : i + size]) for i in range(len(words) - size + 1))
     return grams
+
+
+def _kinds(text: str, own: Sequence[str]) -> set[str]:
+    """Name the classes of the words, alone, among their neighbours, and beside the cues."""
+    words = tokens(text)
+    found = classes().named(words)
+    if not found:
+        return set()
+    names: set[str] = set()
+    line = ["^"]
+    last = 0
+    places = []
+    for start, end, kinds in found:
+        line += words[last:start]
+        places.append(len(line))
+        line.append(f"<{kinds[0]}>")
+        last = end
+        names |= {f"k:{kind}" for kind in kinds}
+        names |= {f"kc:{kind}:{cue}" for kind in kinds for cue in own if cue in BESIDE}
+    line += [*words[last:], "$"]
+    for place in places:
+        for size in (2, 3):
+            for start in range(max(0, place - size + 1), min(place, len(line) - size) + 1):
+                names.add("kg:" + " ".join(line[start : start + size]))
+    every = sorted({kind for _, _, kinds in found for kind in kinds})
+    return names | {f"kk:{a}:{b}" for i, a in enumerate(every) for b in every[i + 1 :]}
 
 
 def _ids(names: set[str]) -> Ids:
@@ -95,8 +128,8 @@ def clause_ids(
     for index in wanted:
         clause = clauses[index]
         names = {f"g:{gram}" for gram in _grams(clause.text, 4)}
-        names |= {f"c:{cue}" for cue in cues[index]}
         own = cues[index]
+        names |= {f"c:{cue}" for cue in own} | _kinds(clause.text, own)
         names |= {f"cc:{a}:{b}" for i, a in enumerate(own) for b in own[i + 1 :]}
         names |= {f"ct:{a}:{b}" for a in own for b in FRAMES if b in turn}
         names |= _neighbour("p", clauses, cues, index - 1)
@@ -112,6 +145,7 @@ def turn_ids(setting: Setting) -> Ids:
     """Describe the turn as a whole: is it said in earnest, by the user, about themselves?"""
     own = cues_in(setting.own)
     names = {f"g:{gram}" for gram in _grams(setting.own, 4)} | {f"c:{cue}" for cue in own}
+    names |= _kinds(setting.own, own)
     names |= {f"cc:{a}:{b}" for i, a in enumerate(own) for b in own[i + 1 :]}
     names |= {f"a:{cue}" for cue in cues_in(setting.reply_to)} if setting.reply_to else {"a:none"}
     return _ids(names | {f"lang:{setting.lang}", f"carried:{setting.carried}"})
@@ -149,6 +183,7 @@ def candidate_ids(text: str, setting: Setting, before: str, after: str) -> Ids:
     """Describe a joined stretch, for its type, evidence, polarity, owner and sensitivity."""
     own = cues_in(text)
     names = {f"g:{gram}" for gram in _grams(text, 3)} | {f"c:{cue}" for cue in own}
+    names |= _kinds(text, own)
     names |= {f"cc:{a}:{b}" for i, a in enumerate(own) for b in own[i + 1 :]}
     names |= {f"p:{cue}" for cue in cues_in(before)} | {f"n:{cue}" for cue in cues_in(after)}
     names |= {f"t:{cue}" for cue in cues_in(setting.own)} | {f"lang:{setting.lang}"}

@@ -30,6 +30,7 @@ from dualgate.domain.types import ItemType, Scope
 # A clause under this is not even proposed; calibration decides what reaches 0.6 [M 5.1].
 PROPOSE_AT = 0.30
 JOIN_AT = 0.6
+AGREEMENT = 5.0  # brings the products of two unit vectors near the size of the vectors
 # What hardly states anything by itself rather belongs to its neighbour.
 WEAK_AT = 0.6
 JOIN_WEAK_AT = 0.35
@@ -102,7 +103,17 @@ def states(reading: Reading, chosen: Sequence[int], vectors: Array, model: Model
     return result
 
 
-def joined(reading: Reading, probabilities: Array, model: Model) -> list[tuple[int, int, Scope]]:
+def seam_dense(left: Array, right: Array) -> Array:
+    """One dense view per seam: the vectors of both clauses, and where they point the same way.
+
+    left and right are (n, dim); the result is (n, 3 dim).
+    """
+    return np.concatenate([left, right, AGREEMENT * left * right], axis=1)
+
+
+def joined(
+    reading: Reading, probabilities: Array, seams: Mapping[int, float]
+) -> list[tuple[int, int, Scope]]:
     """Return runs (first, last, scope) of clauses that belong together."""
     scopes = _scopes(reading, probabilities)
     runs: list[tuple[int, int, Scope]] = []
@@ -114,16 +125,26 @@ def joined(reading: Reading, probabilities: Array, model: Model) -> list[tuple[i
             weak = float(min(probabilities[index - 1 : index + 1, STATES.index(scope.value)]))
             needed = JOIN_AT if weak >= WEAK_AT else JOIN_WEAK_AT
             hangs = bound(left, right) or leans(right.text)
-            if hangs or _seam(reading, left, right, model) >= needed:
+            if hangs or seams.get(index, 0.0) >= needed:
                 runs[-1] = (runs[-1][0], index, scope)
                 continue
         runs.append((index, index, scope))
     return runs
 
 
-def _seam(reading: Reading, left: Clause, right: Clause, model: Model) -> float:
-    ids = join_ids(left, right, reading.setting.lang)
-    return float(model["join"].probabilities([ids], None)[0, 1])
+def seam_lines(
+    reading: Reading, chosen: Sequence[int], vectors: Array, model: Model
+) -> dict[int, float]:
+    """Return, by the place of the right clause, how surely it goes on with what the left states."""
+    place = {index: line for line, index in enumerate(chosen, start=1)}
+    pairs = [index for index in chosen if index - 1 in place]
+    if not pairs:
+        return {}
+    lang = reading.setting.lang
+    ids = [join_ids(reading.clauses[i - 1], reading.clauses[i], lang) for i in pairs]
+    dense = seam_dense(vectors[[place[i - 1] for i in pairs]], vectors[[place[i] for i in pairs]])
+    sure = model["join"].probabilities(ids, dense)[:, 1]
+    return {index: float(line) for index, line in zip(pairs, sure, strict=True)}
 
 
 def _scopes(reading: Reading, probabilities: Array) -> list[Scope | None]:
@@ -152,10 +173,13 @@ def _scope(line: Array) -> Scope | None:
     return None
 
 
-def statements(reading: Reading, probabilities: Array, model: Model) -> list[Statement]:
+def statements(
+    reading: Reading, chosen: Sequence[int], vectors: Array, probabilities: Array, model: Model
+) -> list[Statement]:
     """Compose the statements of a turn."""
     found = []
-    for first, last, scope in joined(reading, probabilities, model):
+    seams = seam_lines(reading, chosen, vectors, model)
+    for first, last, scope in joined(reading, probabilities, seams):
         column = STATES.index(scope.value)
         # The strongest clause decides, the others soften it; what was only attached does not count.
         lines = np.sort(probabilities[first : last + 1, column])[::-1]
@@ -166,18 +190,17 @@ def statements(reading: Reading, probabilities: Array, model: Model) -> list[Sta
         start, end = reading.clauses[first].start, reading.clauses[last].end
         text = reading.text[start:end]
         found.append(Statement(first, last, scope, raw, text, start, end, rival))
-    return _compared(reading, found, model)
+    return _compared(found, seams)
 
 
-def _compared(reading: Reading, found: list[Statement], model: Model) -> list[Statement]:
+def _compared(found: list[Statement], seam_of: Mapping[int, float]) -> list[Statement]:
     """Note what each lasting statement is beside the other statements of the turn."""
     lasting = [each for each in found if each.scope is Scope.LASTING]
     top = max((each.raw for each in lasting), default=0.0)
     seams = [0.0]
     for left, right in pairwise(found):
         near = left.last == right.first - 1 and left.scope is right.scope
-        pair = reading.clauses[left.last], reading.clauses[right.first]
-        seams.append(_seam(reading, *pair, model) if near else 0.0)
+        seams.append(seam_of.get(right.first, 0.0) if near else 0.0)
     seams.append(0.0)
     total = sum(each.raw for each in lasting)
     sure = {place: each.raw for each in lasting for place in (each.first, each.last)}
