@@ -29,7 +29,7 @@ PORTS = CompactPorts(
     summarizer=LocalSummarizer(), redactor=SecretRedactor(), tokens=TOKENS, policy=POLICY
 )
 
-OURS = '<dualgate-memory part="summary" turns="3">\n## Decisions\n'
+OURS = '<dualgate-memory turns="3">\n## Decisions\n'
 SAYINGS = st.sampled_from(
     [
         "hi",

@@ -16,7 +16,7 @@ from typing import Any
 from dualgate.conversation.folding import CompactPorts, Folded, cost_of, fold
 from dualgate.conversation.shapes import HostMessage, checked, role_of, with_short_blocks
 from dualgate.conversation.units import Layout, Unit, laid_out
-from dualgate.domain.compaction import SHORTEST_BLOCK, Cost, turns_to_fold
+from dualgate.domain.compaction import LASTING, SHORTEST_BLOCK, Cost, turns_to_fold
 from dualgate.domain.types import Role
 from dualgate.errors import InvalidInputError
 
@@ -102,18 +102,20 @@ class _Work:
         return sum((self._cost(message) for message in messages), Cost())
 
     async def fold_oldest(self, now: Sequence[HostMessage]) -> list[HostMessage] | None:
-        """Fold tens of the oldest turns; None where that gains nothing."""
+        """Fold tens of the oldest turns; None where that gains nothing.
+
+        Where ten are too short to make room for what they say, ten more are, while ten stay.
+        """
+        policy = self._ports.policy
         layout = laid_out(now)
-        units = _oldest(layout, turns_to_fold(layout.turns, self._ports.policy))
-        folded = await self._fold(now, layout, units, strict=True) if units else None
-        if folded is not None and not folded.summarized:
-            # Some hosts let only the user begin; nothing else stands at the beginning here.
-            units = _until_user(now, layout, units)
-            folded = await self._fold(now, layout, units, strict=True) if units else None
-        if folded is None or not self._is_smaller(folded.messages, now):
-            return None
-        self._count(folded)
-        return folded.messages
+        least = turns_to_fold(layout.turns, policy)
+        most = layout.turns - policy.fold_turns if least else 0
+        for turns in range(least, most + 1, policy.fold_turns):
+            folded = await self._fold_strictly(now, layout, _oldest(layout, turns))
+            if folded is not None and self._is_smaller(folded.messages, now):
+                self._count(folded)
+                return folded.messages
+        return None
 
     async def squeeze(self, now: Sequence[HostMessage], budget: int) -> list[HostMessage]:
         """Bring the conversation under a budget, in the order that the guide documents."""
@@ -127,14 +129,13 @@ class _Work:
             return short
         room = budget - self.size([short[place] for place in layout.system]).tokens
         stay = self._latest(short, layout, room)
-        units: Sequence[Unit] = layout.units[: len(layout.units) - stay]
-        short = self._fitted(short, layout.units[len(units) :], room, budget)
+        short = self._fitted(short, layout.units[len(layout.units) - stay :], room, budget)
         self._count_cut(now, short)
-        room -= self._size_of(short, layout.units[len(units) :])
-        folded = await self._fold(short, layout, units, strict=False, room=room)
-        if folded is not None and not folded.summarized:
-            units = _on_to_user(now, layout, units)
-            folded = await self._fold(short, layout, units, strict=False, room=room)
+        while True:
+            folded = await self._fold_but(short, layout, stay, room)
+            if stay <= latest or folded is None or not _loses_lasting(folded):
+                break
+            stay = max(latest, stay // 2)
         if folded is None:
             return short
         self._count(folded)
@@ -161,6 +162,28 @@ class _Work:
         )
 
     # --- inside
+
+    async def _fold_strictly(
+        self, now: Sequence[HostMessage], layout: Layout, units: Sequence[Unit]
+    ) -> Folded | None:
+        folded = await self._fold(now, layout, units, strict=True) if units else None
+        if folded is None or folded.summarized:
+            return folded
+        # Some hosts let only the user begin, and here no summary would.
+        units = _until_user(now, layout, units)
+        return await self._fold(now, layout, units, strict=True) if units else None
+
+    async def _fold_but(
+        self, now: Sequence[HostMessage], layout: Layout, stay: int, room: int
+    ) -> Folded | None:
+        """Fold all but the latest units; the summary has what room they leave."""
+        units: Sequence[Unit] = layout.units[: len(layout.units) - stay]
+        room -= self._size_of(now, layout.units[len(units) :])
+        folded = await self._fold(now, layout, units, strict=False, room=room)
+        if folded is None or folded.summarized:
+            return folded
+        units = _on_to_user(now, layout, units)
+        return await self._fold(now, layout, units, strict=False, room=room)
 
     async def _fold(
         self,
@@ -242,6 +265,10 @@ class _Work:
 
 
 _COUNTED = ("folded", "courtesy", "passing", "repeated", "cut_characters", "restored")
+
+
+def _loses_lasting(folded: Folded) -> bool:
+    return any(line.keep in LASTING for line in folded.left_out)
 
 
 def _oldest(layout: Layout, turns: int) -> list[Unit]:

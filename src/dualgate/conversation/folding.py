@@ -14,7 +14,7 @@ from dualgate.conversation.summary import (
     Form,
     Summary,
     as_message,
-    form_for,
+    forms_for,
     price,
     quoted_line,
     written,
@@ -22,7 +22,6 @@ from dualgate.conversation.summary import (
 from dualgate.conversation.units import Layout, Unit, as_turns
 from dualgate.domain.compaction import (
     LASTING,
-    Choice,
     CompactionPolicy,
     Cost,
     Digest,
@@ -31,6 +30,7 @@ from dualgate.domain.compaction import (
     choose,
     distinct,
     missing,
+    rank,
 )
 from dualgate.domain.items import Message
 from dualgate.pipeline.ports import Redactor, Summarizer, TokenCounter
@@ -90,16 +90,16 @@ async def fold(
     turns = sum(unit.turns for unit in units)
     summary = Summary(turns + sum(each.turns for each in old), tuple(lines))
     most = sum((cost_of(message, ports.tokens) for message in replaced), Cost())
-    text, choice = _worded(summary, Cost(room, most.characters), most, ports.tokens)
-    lost = [lines[place] for place in choice.left]
-    if strict and any(line.keep in LASTING for line in _unpaid(summary, lost, room, ports.tokens)):
+    writing = _Writing(summary, room, most, ports.tokens)
+    text, taken = writing.worded(pressed=not strict)
+    if strict and not writing.lasting() <= set(taken):
         return None
     return Folded(
         messages=_put(now, places, replaced, text),
         turns=turns,
         summarized=bool(text),
         digest=digest,
-        left_out=tuple(lost),
+        left_out=tuple(line for place, line in enumerate(lines) if place not in taken),
         repeated=len(said) - len(lines),
         restored=restored,
     )
@@ -170,47 +170,61 @@ def _safe(line: Line, redactor: Redactor) -> Line:
     return quoted_line(Line(line.keep, redactor.redact(line.text), line.speaker))
 
 
-def _worded(
-    summary: Summary, room: Cost, most: Cost, tokens: TokenCounter
-) -> tuple[str, Choice]:
-    """Return the summary's text within the room, and the lines in it; "" if none fits.
+@dataclass(frozen=True, slots=True)
+class _Writing:
+    """A summary to be worded: what it may cost, and what it must not cost more than."""
 
-    The note is left away where a lasting line would else not fit.
-    """
-    within = Cost(min(room.tokens, most.tokens), min(room.characters, most.characters))
-    form = form_for(summary.lines)
-    choice = _chosen(summary, form, within, tokens)
-    if any(summary.lines[place].keep in LASTING for place in choice.left) or not choice.taken:
-        form = replace(form, noted=False)
-        choice = _chosen(summary, form, within, tokens)
-    taken = choice.taken
-    while taken:
-        text = written(Summary(summary.turns, taken), form)
-        if price(text, tokens).within(within):
-            break
-        taken = taken[1:]  # a counter whose counts do not add up; never seen with ours
-    if not taken:
-        return "", Choice((), tuple(range(len(summary.lines))))
-    return text, Choice(taken, choice.left)
+    summary: Summary
+    room: int
+    most: Cost
+    tokens: TokenCounter
+
+    def worded(self, *, pressed: bool) -> tuple[str, list[int]]:
+        """Return the text, and the places of its lines; "" and none if no line fits.
+
+        The note, then the headings are left away for the sake of a line that would else not fit:
+        for any that there is room for, or, where a budget presses, for a lasting one.
+        """
+        forms = forms_for(self.summary.lines)
+        within = Cost(min(self.room, self.most.tokens), self.most.characters)
+        wanted = self.lasting() if pressed else set(self._fitting(forms[0], self._policy_room))
+        best: tuple[str, list[int]] = "", []
+        for form in forms:
+            taken = self._fitting(form, within)
+            text = self._written(form, taken)
+            while taken and not price(text, self.tokens).within(within):
+                # A counter whose counts do not add up line by line.
+                taken.remove(max(taken, key=lambda place: rank(self.summary.lines[place])))
+                text = self._written(form, taken)
+            if taken and (not best[1] or len(wanted & set(taken)) > len(wanted & set(best[1]))):
+                best = text, taken
+            if wanted <= set(best[1]):
+                break
+        return best
+
+    def lasting(self) -> set[int]:
+        """Return the places of the lasting lines that there is room for."""
+        bare = forms_for(self.summary.lines)[-1]
+        places = self._fitting(bare, self._policy_room)
+        return {place for place in places if self.summary.lines[place].keep in LASTING}
+
+    @property
+    def _policy_room(self) -> Cost:
+        return Cost(self.room, _ENDLESS)
+
+    def _written(self, form: Form, taken: Sequence[int]) -> str:
+        lines = tuple(self.summary.lines[place] for place in taken)
+        return written(Summary(self.summary.turns, lines), form)
+
+    def _fitting(self, form: Form, room: Cost) -> list[int]:
+        lines = self.summary.lines
+        costs = [price(form.line(line), self.tokens) for line in lines]
+        headings = {keep: price(form.heading(keep), self.tokens) for keep in Keep}
+        frame = price(self._written(form, ()), self.tokens)
+        return choose(lines, costs, headings, frame, room)
 
 
-def _unpaid(
-    summary: Summary, lost: Sequence[Line], room: int, tokens: TokenCounter
-) -> list[Line]:
-    """Return the lost lines for which the policy has room; what they stand for is too short."""
-    form = form_for(summary.lines)
-    allowed = set(_chosen(summary, form, Cost(room, _ENDLESS), tokens).taken)
-    return [line for line in lost if line in allowed]
-
-
-_ENDLESS = 1 << 60
-
-
-def _chosen(summary: Summary, form: Form, room: Cost, tokens: TokenCounter) -> Choice:
-    costs = [price(form.line(line), tokens) for line in summary.lines]
-    headings = {keep: price(form.heading(keep), tokens) for keep in Keep}
-    frame = written(Summary(summary.turns, ()), form)
-    return choose(summary.lines, costs, headings, price(frame, tokens), room)
+_ENDLESS = 1 << 60  # characters: only tokens are limited
 
 
 def _put(

@@ -33,6 +33,7 @@ _HEADINGS: Mapping[str, Mapping[Keep, str]] = MappingProxyType(
             Keep.COMMITMENT: "承诺与待办",
             Keep.PREFERENCE: "偏好",
             Keep.QUESTION: "待解决的问题",
+            Keep.POINT: "要点",
             Keep.FACT: "事实",
             Keep.CONCLUSION: "结论",
             Keep.DETAIL: "数字与名称",
@@ -44,6 +45,7 @@ _HEADINGS: Mapping[str, Mapping[Keep, str]] = MappingProxyType(
             Keep.COMMITMENT: "Commitments",
             Keep.PREFERENCE: "Preferences",
             Keep.QUESTION: "Open questions",
+            Keep.POINT: "Points",
             Keep.FACT: "Facts",
             Keep.CONCLUSION: "Conclusions",
             Keep.DETAIL: "Numbers and names",
@@ -59,9 +61,9 @@ _SPEAKERS: Mapping[str, Mapping[Role, str]] = MappingProxyType(
     }
 )
 _MARKS = {mark: role for marks in _SPEAKERS.values() for role, mark in marks.items()}
-_OPENING = f'<{TAG} part="summary" turns="{{}}">\n'
+_OPENING = f'<{TAG} turns="{{}}">\n'
 _WHOLE = re.compile(
-    rf'<{TAG} part="summary" turns="(\d{{1,9}})">\n(.*){re.escape(CLOSING.strip())}\n?', re.DOTALL
+    rf'<{TAG} turns="(\d{{1,9}})">\n(.*){re.escape(CLOSING.strip())}\n?', re.DOTALL
 )
 
 
@@ -75,10 +77,11 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How a summary is worded: the language of its headings, and whether it explains itself."""
+    """How a summary is worded: its language, and whether it has a note and headings."""
 
     lang: str
     noted: bool = True
+    headed: bool = True
 
     def opening(self, turns: int) -> str:
         """Return the mark with which it begins, and the note."""
@@ -86,7 +89,7 @@ class Form:
 
     def heading(self, keep: Keep) -> str:
         """Return the line over the lines of one kind."""
-        return f"{GROUP_MARK}{_HEADINGS[self.lang][keep]}\n"
+        return f"{GROUP_MARK}{_HEADINGS[self.lang][keep]}\n" if self.headed else ""
 
     def line(self, line: Line) -> str:
         """Return one line; the speaker is named unless it is the user."""
@@ -95,9 +98,10 @@ class Form:
         return f"{ITEM_MARK}{marks[line.speaker] if named else ''}{line.text}\n"
 
 
-def form_for(lines: Sequence[Line], *, noted: bool = True) -> Form:
-    """Return the form in the language that most lines are in."""
-    return Form(language_of(line.text for line in lines), noted)
+def forms_for(lines: Sequence[Line]) -> tuple[Form, ...]:
+    """Return the forms in the language that most lines are in, the clearest first."""
+    lang = language_of(line.text for line in lines)
+    return Form(lang), Form(lang, noted=False), Form(lang, noted=False, headed=False)
 
 
 def quoted_line(line: Line) -> Line:
@@ -127,7 +131,7 @@ def read(message: HostMessage) -> Summary | None:
     whole = _WHOLE.fullmatch(content) if isinstance(content, str) else None
     if whole is None:
         return None
-    keep: Keep | None = None
+    keep: Keep | None = Keep.POINT
     lines = []
     for row in whole[2].splitlines():
         if row.startswith(GROUP_MARK):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 from dualgate.domain.items import folded
@@ -24,6 +24,7 @@ class Keep(StrEnum):
     COMMITMENT = "commitment"
     PREFERENCE = "preference"
     QUESTION = "question"  # open ones only
+    POINT = "point"  # carried by an earlier summary that was too short to say why
     FACT = "fact"
     CONCLUSION = "conclusion"
     DETAIL = "detail"  # a number or a name, whatever it is about
@@ -33,7 +34,7 @@ class Keep(StrEnum):
 _PLACES: Mapping[Keep, int] = {keep: place for place, keep in enumerate(Keep)}
 # [L1] names the first four; a question that waits for its answer is a commitment of both.
 LASTING = frozenset(
-    {Keep.RULE, Keep.DECISION, Keep.COMMITMENT, Keep.PREFERENCE, Keep.QUESTION}
+    {Keep.RULE, Keep.DECISION, Keep.COMMITMENT, Keep.PREFERENCE, Keep.QUESTION, Keep.POINT}
 )
 
 
@@ -111,14 +112,6 @@ class Cost:
         return self.tokens <= room.tokens and self.characters <= room.characters
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """The lines that fit, in their order, and the places of those that did not."""
-
-    taken: tuple[Line, ...] = ()
-    left: tuple[int, ...] = field(default=())
-
-
 def turns_to_fold(turns: int, policy: CompactionPolicy) -> int:
     """Return how many of the oldest turns go: tens, until no more than twenty are left [L1].
 
@@ -148,8 +141,8 @@ def choose(
     headings: Mapping[Keep, Cost],
     opening: Cost,
     room: Cost,
-) -> Choice:
-    """Take lines while they fit: by what they are for, the newest first; order is kept.
+) -> list[int]:
+    """Return the places of the lines that fit, in their order; by rank, the newest first.
 
     A kind's heading is paid for by its first line, `opening` by the first of all.
     """
@@ -165,10 +158,7 @@ def choose(
             taken.add(place)
             headed.add(keep)
             spent = cost
-    return Choice(
-        tuple(line for place, line in enumerate(lines) if place in taken),
-        tuple(place for place in range(len(lines)) if place not in taken),
-    )
+    return sorted(taken)
 
 
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
