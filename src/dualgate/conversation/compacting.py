@@ -104,13 +104,18 @@ class _Work:
     async def fold_oldest(self, now: Sequence[HostMessage]) -> list[HostMessage] | None:
         """Fold tens of the oldest turns; None where that gains nothing.
 
-        Where ten are too short to make room for what they say, ten more are, while ten stay.
+        Where they are too short to make room for what they say, ten more are folded, twice at
+        most, while ten stay.
         """
         policy = self._ports.policy
         layout = laid_out(now)
         least = turns_to_fold(layout.turns, policy)
-        most = layout.turns - policy.fold_turns if least else 0
-        for turns in range(least, most + 1, policy.fold_turns):
+        if not least:
+            return None
+        # Reading costs time: what twenty more do not gain, all of them hardly will.
+        for turns in range(least, least + 3 * policy.fold_turns, policy.fold_turns):
+            if turns > max(least, layout.turns - policy.fold_turns):
+                break
             folded = await self._fold_strictly(now, layout, _oldest(layout, turns))
             if folded is not None and self._is_smaller(folded.messages, now):
                 self._count(folded)

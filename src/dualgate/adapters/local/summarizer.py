@@ -27,6 +27,7 @@ from dualgate.pipeline.ports import Extractor, Turn
 SENTENCE_LIMIT = 300  # characters; a longer run is cut at its commas, or anywhere
 SENTENCES_LIMIT = 2_000  # a turn; beyond it is a document, whose head and tail were taken
 CARRIED_FROM = 120  # characters; a shorter quotation is part of what is said
+COURTESY_LIMIT = {"zh": 12, "en": 36}  # characters; a longer sentence says something besides
 TRACE_HEAD = 80  # characters of a block that its trace shows
 SURE_ENOUGH = 0.5  # less than the gate asks [M 5.1]: a summary forgets with its conversation
 HISTORY = 4  # turns that the extractor may look back
@@ -259,9 +260,10 @@ def _is_unanswered(turns: Sequence[Message], place: int) -> bool:
 
 
 def _is_courtesy(sentence: str) -> bool:
-    return bool(_SMALL_TALK & frozenset(cues_in(sentence))) or bool(
-        _NOTHING_MEANT.search(sentence)
-    )
+    if _NOTHING_MEANT.search(sentence):
+        return True
+    short = len(sentence) <= COURTESY_LIMIT[language(sentence)]
+    return short and bool(_SMALL_TALK & frozenset(cues_in(sentence)))
 
 
 def _trace(text: str, speaker: Role, passed: Counter[str]) -> Line:
