@@ -196,7 +196,7 @@ def missing(reference: Sequence[Line], summary: Sequence[Line]) -> list[Line]:
 
 
 CARRIED_SHARE = 0.5  # of a line's words; a shorter wording loses articles and fillers
-_WORD = re.compile(r"[a-z0-9']+|[\u3040-\u30ff\u3400-\u9fff]")
+_WORD = re.compile(r"[a-z0-9]+(?:'(?!s\b)[a-z]+)?|[\u3040-\u30ff\u3400-\u9fff]")
 _DENIAL = re.compile(r"[不没别勿无禁]|\b(?:no|not|never|none|nothing|without|avoid|stop)\b|n't\b")
 
 
