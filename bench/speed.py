@@ -44,6 +44,7 @@ from population import (  # noqa: E402
     statements,
     to_say,
 )  # fmt: skip
+from talk import OTHERS, TALK, TALK_OF_OTHERS, add_talk  # noqa: E402
 
 from dualgate import Memory, Settings  # noqa: E402
 from dualgate.adapters.sql import SqlBackend, open_sqlite  # noqa: E402
@@ -131,6 +132,7 @@ async def make_world() -> World:
     texts += [s.other.content for s in known if s.other]
     texts += [read_query(q).statement for q in QUERIES]
     texts += [read_query(first_sentence(q)).statement for q in QUERIES]
+    texts += [read_query(q).text for q in QUERIES]
     vectors = dictionary([*texts, *BARE_SUBJECT], OUT)
     one = OUT / "one.db"
     _remove(one)
@@ -249,6 +251,28 @@ def recalling(at: Running, n: int) -> Awaitable[object]:
     return at.memory.recall(MAIN, QUERIES[n % len(QUERIES)])
 
 
+def recalling_talk(at: Running, n: int) -> Awaitable[object]:
+    return at.memory.recall(MAIN, QUERIES[n % len(QUERIES)], transcripts=True)
+
+
+async def talk(world: World, table: Table) -> tuple[Times, Times]:
+    """Measure recall with raw turns, alone and among the turns of others."""
+    found: list[Path] = []
+    for name, others in (("talk", 0), ("talk-many", OTHERS)):
+        path = OUT / f"{name}.db"
+        _remove(path)
+        shutil.copy(world.one, path)
+        await add_talk(path, world.known, world.vectors, others)
+        found.append(path)
+    async with running(found[0], world.vectors) as one, running(found[1], world.vectors) as many:
+        alone, among = await compared(60, recalling_talk, (one, many))
+    table.times(f"recall(transcripts=True), {TALK:,} turns", alone, "≤ 40")
+    table.times(f"… among {OTHERS * TALK_OF_OTHERS:,} turns of others", among, "≤ 40")
+    for path in found:
+        _remove(path)
+    return alone, among
+
+
 async def reload(path: Path, world: World, runs: int) -> tuple[Times, Times]:
     """Return what a cache miss costs: another process has written; the pools, then the vectors."""
     pools, both = Times(), Times()
@@ -313,6 +337,7 @@ async def measure(users: int, path: Path, world: World, table: Table) -> None:
             table.times(name, alone, target)
             table.times(f"… among {users * ITEMS_EACH:,} items of others", among, target)
             ratios.append((name, alone, among))
+        ratios.append(("recall(transcripts=True)", *await talk(world, table)))
         each, commits, decisions = await write_units(one, world, said, keep=True)
         table.times("decide + apply, one candidate", each, "≤ 3")
         for outcome in sorted({d.outcome for d in decisions}):

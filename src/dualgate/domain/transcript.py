@@ -29,26 +29,32 @@ class TranscriptPolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TranscriptGate:
-    """When raw turns are on the topic of a query at all [R3].
+    """When raw turns are on the topic of a query at all [R3]; docs/explanation/recall.md.
 
-    One of the best turns must hold `coverage` of the question's rarity, with the turns beside it,
-    or be as near as `cosine`; else there are no passages.
+    The strength of a turn is its cosine to the query + lift · the share of the question's rarity
+    that it holds with the turn before it. One of the best turns must reach the bar, or hold
+    `coverage` of the rarity, as in a look-up of names; else there are no passages.
     """
 
-    coverage: float = 0.34
-    cosine: float = 0.45
+    strength: float = 0.46
+    lift: float = 0.3
+    coverage: float = 0.8
 
     def problems(self) -> list[str]:
         """Return what is wrong with these numbers."""
         return [
             f"passage_gate.{name} must be between 0 and 1"
-            for name in ("coverage", "cosine")
+            for name in ("strength", "lift", "coverage")
             if not 0 <= getattr(self, name) <= 1
         ]
 
-    def opens(self, covered: float, cosine: float) -> bool:
-        """Whether a turn that holds this share of the rarity, or is this near, is on the topic."""
-        return covered >= self.coverage or cosine >= self.cosine
+    def opens(self, held: float, cosine: float) -> bool:
+        """Whether a turn that holds this share of the rarity, and is this near, is on the topic.
+
+        >>> TranscriptGate().opens(0.9, 0.1), TranscriptGate().opens(0.4, 0.3)
+        (True, False)
+        """
+        return held >= self.coverage or cosine + self.lift * held >= self.strength
 
 
 def rarity(holders: int, kept: int) -> float:

@@ -182,6 +182,8 @@ def _heard(
         run = (*one.before, one.turn, *one.after)
         turns |= {turn.id: turn for turn in run}
         follower |= {a.id: b.id for a, b in pairwise(run)}
+    # Few dates for many turns: they are cut once each.
+    dated = {day: lexer.words(date_text(day)) for day in {_day(turn) for turn in turns.values()}}
     first = turns.keys() - follower.values()
     heard: dict[str, RankedTurn] = {}
     place = 0
@@ -191,12 +193,16 @@ def _heard(
             turn = turns[at]
             heard[at] = RankedTurn(
                 id=at, session_id=turn.session_id, place=place, words=lexer.words(turn.content),
-                dated=lexer.words(date_text(turn.at)), cosine=cosines.get(at, 0.0),
+                dated=dated[_day(turn)], cosine=cosines.get(at, 0.0),
             )  # fmt: skip
             place += 1
             at = follower.get(at)
         place += len(turns)
     return heard
+
+
+def _day(turn: StoredTurn) -> datetime:
+    return turn.at.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 def _on_topic(

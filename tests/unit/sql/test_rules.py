@@ -167,6 +167,8 @@ PLANNED = {
     "the turn before": (transcripts._BEFORE, "ix_turns_session (user_id=? AND session_id=? AND"),
     "the turn after": (transcripts._AFTER, "ix_turns_session (user_id=? AND session_id=? AND"),
     "vectors of turns": (transcripts._VECTORS, "PRIMARY KEY (user_id=?)"),
+    "new vectors of turns": (transcripts._NEW_VECTORS, "ix_turn_index_seq"),
+    "how many vectors": (transcripts._STATE, "COVERING INDEX ix_turn_index_seq"),
     "old turns": (transcripts._OLD, "ix_turn_index_stored (user_id=? AND stored_at<?"),
     "unindexed turns": (transcripts._UNINDEXED, "ix_turns_session (user_id=?)"),
     "items resting on turns": (transcripts._RESTING, "ix_signals_message"),

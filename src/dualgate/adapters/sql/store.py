@@ -49,6 +49,7 @@ class SqlStore:
         self._database = database
         self._cache = cache
         self._profile = profile
+        self._talk = transcripts.TalkCache()
 
     async def close(self) -> None:
         """Release the file."""
@@ -117,12 +118,15 @@ class SqlStore:
     ) -> list[tuple[str, float]]:
         """Return (turn id, cosine) of indexed turns, best first: exact."""
         query = checked("vector", vector)
-        return await self._read(
-            user_id,
-            lambda sql: transcripts.near(
-                sql, user_id, query, made_by=made_by, limit=limit, gate=gate
-            ),
-        )
+        kept = self._talk.get(require_user(user_id))
+
+        def work(sql: Sql) -> tuple[transcripts.Talk, list[tuple[str, float]]]:
+            talk = transcripts.talk_for(sql, user_id, made_by, query.size, kept)
+            return talk, talk.rows.nearest(query, limit=limit, gate=gate)
+
+        talk, found = await self._read(user_id, work)
+        self._talk.put(user_id, talk)
+        return found
 
     async def placed_turns(
         self, user_id: str, turn_ids: Iterable[str], *, before: int, after: int

@@ -277,7 +277,8 @@ turns = Table(
 Index("ix_turns_session", turns.c.user_id, turns.c.session_id, turns.c.at, turns.c.seq)
 
 # What a turn is found by [R6]; its words are in the full-text table turn_words. `made_by` names
-# the lexer and the model [T3]. `q` is NULL for a turn with nothing to embed.
+# the lexer and the model [T3]. `seq` rises with every writing of a row: what a process has read
+# already it need not read again. `q` is NULL for a turn with nothing to embed.
 turn_index = Table(
     "turn_index",
     metadata,
@@ -285,11 +286,19 @@ turn_index = Table(
     _text("turn_id", key=True),
     _text("made_by"),
     _time("stored_at"),
+    _sequence("seq"),
     _count("dim"),
     Column("q", LargeBinary, nullable=True),
     sqlite_with_rowid=False,
 )
 Index("ix_turn_index_stored", turn_index.c.user_id, turn_index.c.stored_at)
+Index(
+    "ix_turn_index_seq",
+    turn_index.c.user_id,
+    turn_index.c.made_by,
+    turn_index.c.dim,
+    turn_index.c.seq,
+)
 
 # --- the queue [W1] -----------------------------------------------------------------------------
 

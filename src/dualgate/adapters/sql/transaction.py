@@ -15,6 +15,7 @@ from dualgate.adapters.sql import jobs, pools, reading, tables, transcripts, war
 from dualgate.adapters.sql.cache import Entry, UserCache
 from dualgate.adapters.sql.dialects import Sql
 from dualgate.adapters.sql.engine import Unit
+from dualgate.adapters.sql.lines import Lines
 from dualgate.adapters.sql.reading import UserRow
 from dualgate.adapters.sql.vectors import checked, rounded
 from dualgate.domain.items import MemoryItem
@@ -52,7 +53,7 @@ class SqlTransaction:
         self._added: dict[str, Vector] = {}
         self._removed: set[str] = set()
         self._pool_outdated = False
-        self._lines = writing.Lines(user.units + 1)
+        self._lines = Lines(user.units + 1)
 
     async def snapshot(self) -> Snapshot:
         """Return the pools as this unit sees them, its own plans included."""
@@ -188,7 +189,9 @@ class SqlTransaction:
         """Make kept turns findable [R6]."""
         user_id = self._user.user_id
         self._wrote = self._wrote or bool(entries)
-        await self._unit.step(lambda sql: transcripts.index_turns(sql, user_id, entries, now))
+        await self._unit.step(
+            lambda sql: transcripts.index_turns(sql, user_id, entries, now, self._lines)
+        )
 
     async def unindexed_turns(self, made_by: str, limit: int) -> list[PlacedTurn]:
         """Return kept turns that no index of this name holds."""

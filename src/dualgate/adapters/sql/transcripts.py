@@ -1,13 +1,15 @@
 """Raw turns: keeping them findable, finding them, emptying them [L3, R6, P3].
 
-Rule: plain functions over an open `Sql`, as in reading.py and writing.py. Vectors are read for
-every search and not kept: 20,000 of them take 15 ms, and a process that serves many users would
-hold 10 MB for each.
+Rule: plain functions over an open `Sql`, as in reading.py and writing.py. The vectors of a year of
+talk (20,000 turns) take 30 ms to read and 4 to compare, so a process keeps those of the users it
+served last, and reads what is new.
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -15,23 +17,37 @@ from sqlalchemy import and_, bindparam, delete, func, or_, select, tuple_, updat
 
 from dualgate.adapters.sql import reading, tables
 from dualgate.adapters.sql.dialects import ASKED_WORDS, Row, Sql
+from dualgate.adapters.sql.lines import Lines
 from dualgate.adapters.sql.reading import in_parts, own
 from dualgate.adapters.sql.rows import TURN_COLUMNS, to_micros, turn_of
-from dualgate.adapters.sql.vectors import checked, nearest_rows, quantised
+from dualgate.adapters.sql.vectors import ByteRows, checked, quantised
 from dualgate.domain.items import MemoryItem
 from dualgate.domain.transcript import rarity
-from dualgate.pipeline.ports import IndexedTurn, PlacedTurn, StoredTurn, Vector, WordedTurns
+from dualgate.pipeline.ports import IndexedTurn, PlacedTurn, StoredTurn, WordedTurns
+
+TALK_BYTES = 128 * 1024 * 1024  # twelve users with a year of talk each
 
 _turns = tables.turns.c
 _index = tables.turn_index.c
 _signals = tables.memory_signals.c
 
 _KEPT = select(func.count()).where(own(_index.user_id))
-_VECTORS = select(_index.turn_id, _index.q).where(
+_of_one_kind = and_(
     own(_index.user_id),
     _index.made_by == bindparam("made_by"),
     _index.dim == bindparam("dim"),
-    _index.q.is_not(None),
+)
+_VECTORS = select(_index.turn_id, _index.q).where(
+    own(_index.user_id),
+    # Not the bare column: through its index every row would be looked up by itself.
+    _index.made_by.concat("") == bindparam("made_by"),
+    _index.dim == bindparam("dim"),
+)
+_STATE = select(func.count(), func.max(_index.seq)).where(_of_one_kind)
+_NEW_VECTORS = (
+    select(_index.turn_id, _index.q)
+    .where(_of_one_kind, _index.seq > bindparam("last"))
+    .order_by(_index.seq)
 )
 _BY_ID = select(*TURN_COLUMNS, _turns.seq).where(
     own(_turns.user_id), _turns.id.in_(bindparam("ids", expanding=True)), _turns.content != ""
@@ -103,17 +119,55 @@ _SOURCES = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """The vectors of one user's turns, as of the last row written (`last`)."""
+
+    made_by: str
+    dim: int
+    last: int
+    rows: ByteRows
+
+    @property
+    def nbytes(self) -> int:
+        """Return how much memory the vectors take."""
+        return int(self.rows.matrix.nbytes)
+
+
+class TalkCache:
+    """The vectors of the users whose turns were searched last. Used on the event loop only."""
+
+    def __init__(self, limit: int = TALK_BYTES) -> None:
+        self._limit = limit
+        self._kept: OrderedDict[str, Talk] = OrderedDict()
+
+    def get(self, user_id: str) -> Talk | None:
+        """Return what is kept, however old it is: `talk_for` brings it up to date."""
+        return self._kept.get(user_id)
+
+    def put(self, user_id: str, talk: Talk) -> None:
+        """Keep this, and let go of what has not been used for longest."""
+        self._kept[user_id] = talk
+        self._kept.move_to_end(user_id)
+        total = sum(one.nbytes for one in self._kept.values())
+        while total > self._limit and len(self._kept) > 1:
+            total -= self._kept.popitem(last=False)[1].nbytes
+
+
 def index_turns(
-    sql: Sql, user_id: str, entries: Sequence[IndexedTurn], now: datetime
+    sql: Sql, user_id: str, entries: Sequence[IndexedTurn], now: datetime, lines: Lines
 ) -> None:
     """Make kept turns findable; those that are not kept are left out."""
-    ids = [entry.turn_id for entry in entries]
+    ids, micros = [entry.turn_id for entry in entries], to_micros(now)
     kept = {row[0] for row in _by_ids(sql, _BY_ID, user_id, ids)}
     known: dict[str, int] = dict(_by_ids(sql, _STORED_AT, user_id, ids))
     mine = {entry.turn_id: entry for entry in entries if entry.turn_id in kept}
     sql.upsert(
         tables.turn_index,
-        [_row(user_id, entry, known.get(i, to_micros(now))) for i, entry in mine.items()],
+        [
+            {**_row(user_id, entry), "stored_at": known.get(i, micros), "seq": lines.next()}
+            for i, entry in mine.items()
+        ],
     )
     sql.put_turn_words(user_id, {i: entry.words for i, entry in mine.items()})
 
@@ -158,13 +212,23 @@ def by_words(sql: Sql, user_id: str, words: Sequence[str], limit: int) -> Worded
     return WordedTurns(kept=kept, holders=holders, turns=tuple(found))
 
 
-def near(
-    sql: Sql, user_id: str, vector: Vector, *, made_by: str, limit: int, gate: float
-) -> list[tuple[str, float]]:
-    """Return (turn id, cosine) of the closest turns, best first."""
-    values = {"user_id": user_id, "made_by": made_by, "dim": vector.size}
-    rows = sql.rows(_VECTORS, values)
-    return nearest_rows([row[0] for row in rows], [row[1] for row in rows], vector, limit, gate)
+def talk_for(sql: Sql, user_id: str, made_by: str, dim: int, kept: Talk | None) -> Talk:
+    """Return the vectors of the user's turns as they stand, from `kept` as far as it holds.
+
+    Rows that were written since carry a higher `seq`. What was known and what is new hold at
+    least all that there is, so if they are as many, nothing was removed meanwhile.
+    """
+    values: dict[str, Any] = {"user_id": user_id, "made_by": made_by, "dim": dim}
+    count, last = sql.rows(_STATE, values)[0]
+    last = -1 if last is None else last
+    if kept is not None and (kept.made_by, kept.dim) == (made_by, dim):
+        rows = kept.rows
+        if last > kept.last:
+            new = sql.rows(_NEW_VECTORS, {**values, "last": kept.last})
+            rows = rows.followed_by(ByteRows.of(new, dim))
+        if len(rows) == count:
+            return Talk(made_by, dim, last, rows)
+    return Talk(made_by, dim, last, ByteRows.of(sql.rows(_VECTORS, values), dim))
 
 
 def placed(
@@ -219,13 +283,12 @@ def _neighbours(
     return tuple(turn_of(row) for row in sql.rows(statement, {**here, "limit": limit}))
 
 
-def _row(user_id: str, entry: IndexedTurn, stored_at: int) -> dict[str, Any]:
+def _row(user_id: str, entry: IndexedTurn) -> dict[str, Any]:
     vector = None if entry.vector is None else checked("vector", entry.vector)
     return {
         "user_id": user_id,
         "turn_id": entry.turn_id,
         "made_by": entry.made_by,
-        "stored_at": stored_at,
         "dim": 0 if vector is None else vector.size,
         "q": None if vector is None else quantised(vector)[1],
     }

@@ -14,6 +14,7 @@ from sqlalchemy import Table, bindparam, delete, select, update
 
 from dualgate.adapters.sql import reading, tables, transcripts
 from dualgate.adapters.sql.dialects import Sql, inserting
+from dualgate.adapters.sql.lines import Lines
 from dualgate.adapters.sql.rows import (
     decision_row,
     item_row,
@@ -34,8 +35,6 @@ from dualgate.domain.status import LIVE
 from dualgate.errors import InvalidInputError
 from dualgate.pipeline.ports import Session, StoredTurn, Use, Vector
 
-# A unit writes fewer lines to one log than this; its number times this begins its lines.
-LINES = 1_000_000
 USES_KEPT = 200  # of an item, the newest; its counters go on
 
 _items = tables.memory_items.c
@@ -116,18 +115,6 @@ _KEEP_CORE = (
 _DROP_SESSION_NOTES = delete(tables.working_notes).where(
     reading.own(_notes.user_id), _notes.session_id == bindparam("session_id")
 )
-
-
-class Lines:
-    """Numbers the lines that one unit adds to the logs, in the order of writing."""
-
-    def __init__(self, unit: int) -> None:
-        self._next = unit * LINES
-
-    def next(self) -> int:
-        """Return the next number."""
-        self._next += 1
-        return self._next
 
 
 def require_own(user_id: str, plan: Plan) -> None:

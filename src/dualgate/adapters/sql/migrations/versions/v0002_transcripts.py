@@ -16,12 +16,14 @@ def upgrade() -> None:
     sa.Column('turn_id', sa.Text(), nullable=False),
     sa.Column('made_by', sa.Text(), nullable=False),
     sa.Column('stored_at', sa.BigInteger(), nullable=False),
+    sa.Column('seq', sa.BigInteger(), autoincrement=False, nullable=False),
     sa.Column('dim', sa.Integer(), nullable=False),
     sa.Column('q', sa.LargeBinary(), nullable=True),
     sa.PrimaryKeyConstraint('user_id', 'turn_id'),
     sqlite_with_rowid=False
     )
     op.create_index('ix_turn_index_stored', 'turn_index', ['user_id', 'stored_at'], unique=False)
+    op.create_index('ix_turn_index_seq', 'turn_index', ['user_id', 'made_by', 'dim', 'seq'], unique=False)
     op.create_index('ix_signals_message', 'memory_signals', ['user_id', 'message_id'], unique=False)
     # Upkeep is due at once for everybody: it indexes what was said before.
     users = sa.table("users", sa.column("maintained_at"))
@@ -45,6 +47,7 @@ def _statistics() -> None:
     for table, index, stat in (
         ("turn_index", "turn_index", "1000000 5000 1"),
         ("turn_index", "ix_turn_index_stored", "1000000 5000 1"),
+        ("turn_index", "ix_turn_index_seq", "1000000 5000 5000 5000 1"),
         ("memory_signals", "ix_signals_message", "1000000 5000 2"),
     ):
         op.execute(statistics.insert().values(tbl=table, idx=index, stat=stat))
