@@ -100,6 +100,17 @@ def test_context_and_recall_hand_out_what_fits(run, run_json, item_id):
     assert "Prefers green tea" in run("context", "tea", "--session", "s3").stdout
 
 
+def test_recall_lists_raw_turns_apart_when_asked(run, run_json):
+    said = "We walked to the Nordkette hut above Innsbruck."
+    run("observe", said, "--session", "s1", "--wait")
+    query = ("recall", "Which hut above Innsbruck did we walk to?")
+
+    assert run_json(*query)["passages"] == []
+    (passage,) = run_json(*query, "--transcripts")["passages"]
+    assert (passage["kind"], passage["role"], passage["content"]) == ("transcript", "user", said)
+    assert said in run(*query, "--transcripts").stdout
+
+
 def test_a_persons_verbs_change_the_item(run_json, item_id):
     assert run_json("like", item_id)["confirm_count"] == 2
     assert run_json("dislike", item_id)["confirm_count"] == 1

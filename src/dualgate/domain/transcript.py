@@ -31,9 +31,9 @@ class TranscriptPolicy:
 class TranscriptGate:
     """When raw turns are on the topic of a query at all [R3]; docs/explanation/recall.md.
 
-    The strength of a turn is its cosine to the query + lift · the share of the question's rarity
-    that it holds with the turn before it. One of the best turns must reach the bar, or hold
-    `coverage` of the rarity, as in a look-up of names; else there are no passages.
+    The strength is the best cosine of any turn + lift · the largest share of the question's
+    rarity that a turn holds with the turn before it. It must reach the bar, or that share
+    `coverage`, as in a look-up of names; else there are no passages.
     """
 
     strength: float = 0.46
@@ -49,7 +49,7 @@ class TranscriptGate:
         ]
 
     def opens(self, held: float, cosine: float) -> bool:
-        """Whether a turn that holds this share of the rarity, and is this near, is on the topic.
+        """Whether turns that hold this share of the rarity, and are this near, are on the topic.
 
         >>> TranscriptGate().opens(0.9, 0.1), TranscriptGate().opens(0.4, 0.3)
         (True, False)

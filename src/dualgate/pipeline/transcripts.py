@@ -35,7 +35,7 @@ BATCH = 256  # turns indexed or emptied in one unit
 TURN_CHARACTERS, BEFORE_CHARACTERS = 700, 300
 _ROUNDS = 10_000
 _COSINES = 2_000  # turns whose nearness is known to the ranking; further ones count as 0
-_LOOKED_AT = 3  # of the best turns, by words and by meaning, when the gate is asked
+_LOOKED_AT = 3  # turns whose words the gate looks at: the best by rarity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,14 +214,13 @@ def _on_topic(
     recipe: Recipe,
 ) -> bool:
     asked = {word: rarity(count, worded.kept) for word, count in worded.holders.items()}
-    best = [turn_id for turn_id in ids if turn_id in placed]
-    nearest = sorted(best, key=lambda turn_id: -cosines.get(turn_id, 0.0))
-    for turn_id in (*best[:_LOOKED_AT], *nearest[:_LOOKED_AT]):
-        beside = (*placed[turn_id].before[-1:], placed[turn_id].turn)
-        words = [word for turn in beside for word in heard[turn.id].words]
-        if recipe.passage_gate.opens(covered(asked, words), cosines.get(turn_id, 0.0)):
-            return True
-    return False
+    looked_at = [placed[turn_id] for turn_id in ids if turn_id in placed]
+    shares = [
+        covered(asked, (w for turn in (*one.before[-1:], one.turn) for w in heard[turn.id].words))
+        for one in looked_at[:_LOOKED_AT]
+    ]
+    nearest = max((cosines.get(one.turn.id, 0.0) for one in looked_at), default=0.0)
+    return bool(looked_at) and recipe.passage_gate.opens(max(shares), nearest)
 
 
 async def _shown(

@@ -64,6 +64,7 @@ _CHINESE: Mapping[str, str] = MappingProxyType(
         "seconds": "秒",
         "sensitivity": "敏感度",
         "session": "会话",
+        "transcript": "原始对话",
         "sessions": "会话",
         "signals": "信号",
         "stats": "统计",
