@@ -41,6 +41,7 @@ CACHE = Path(tempfile.gettempdir()) / "dualgate-training-vectors.pickle"
 FOLDS = 3
 TYPE_SERVES = 0.25
 COVERS = 0.5
+PIECE = 0.8
 AUGMENT = 0.5
 COMPOSED = 0.3
 # Hand-written turns count fully; patterns and compositions only widen the vocabulary.
@@ -273,21 +274,24 @@ def proposals(each: Example, model: models.Model) -> list[tuple[np.ndarray, bool
     described = judging.describe(each.reading, found, EMBED([said.text for said in found]), model)
     turn = judging.turn_promise(each.reading, vectors, model)
     both = [pair for pair in zip(found, described, strict=True) if pair[0].scope.value == "lasting"]
-    rights = right_ones(each, both)
+    rights, pieces = right_ones(each, both)
     return [
         (judging.grounds(said, kinds, turn, each.reading), index in rights)
         for index, (said, kinds) in enumerate(both)
+        if index not in pieces
     ]
 
 
 def right_ones(
     each: Example, found: Sequence[tuple[judging.Statement, dict[str, tuple[str, float]]]]
-) -> set[int]:
+) -> tuple[set[int], set[int]]:
     """Return which proposals state a lasting span: half of it, in a type that serves; one a span.
 
-    A further piece of a span that was found already is a false alarm like any other.
+    And which are further pieces of a span that was found already: true, but of no use twice. They
+    teach the confidence nothing.
     """
     rights: set[int] = set()
+    pieces: set[int] = set()
     for span in each.row["spans"]:
         if span["scope"] != "lasting":
             continue
@@ -302,7 +306,12 @@ def right_ones(
         shared, index = max(shares, default=(0, 0))
         if shared and shared >= COVERS * min(end - start, 2 * found_length(found[index][0])):
             rights.add(index)
-    return rights
+            pieces |= {
+                other
+                for other, (said, _) in enumerate(found)
+                if min(end, said.end) - max(start, said.start) >= PIECE * found_length(said)
+            }
+    return rights, pieces - rights
 
 
 def found_length(said: judging.Statement) -> int:

@@ -10,8 +10,10 @@ import re
 from collections.abc import Sequence
 
 from dualgate.adapters.local.extraction.bonds import is_empty
+from dualgate.adapters.local.extraction.classes import classes
 from dualgate.adapters.local.extraction.clauses import Clause
 from dualgate.adapters.local.extraction.cues import KIN
+from dualgate.adapters.local.extraction.features import tokens
 
 _LEADS = re.compile(r"^(?:(?:and|but|so)\s+)?(?:she|he)\b(?!')|^[她他](?![们家])", re.IGNORECASE)
 _POINTS = re.compile(r"(?<=\s)(?:him|her)(?=\W*$|\s+(?:to|for|with|from|and|at|on|in|out|up)\b)|(?<=[给让对跟和带陪送教帮替])[她他](?!们)", re.IGNORECASE)
@@ -58,3 +60,40 @@ def heading_of(clauses: Sequence[Clause], first: int) -> str:
         if clause.mark and clause.mark in "。！？!?.\n":
             return ""
     return ""
+
+
+def topic_of(clauses: Sequence[Clause], first: int, last: int) -> str:
+    """Return the clause before, where the statement is a bare amount or time: "20 minutes each way".
+
+    An amount says nothing without what it measures; what it measures was said just before.
+    """
+    said = " ".join(each.text for each in clauses[first : last + 1])
+    if first == 0 or _HOUSEHOLD.search(said) or not _is_bare(said):
+        return ""
+    before = clauses[first - 1]
+    asked = bool(before.mark) and before.mark in "？?\n"
+    text = before.text.strip()
+    return "" if asked or len(text) > _TOPIC_LIMIT or is_empty(text) else text
+
+
+def _is_bare(text: str) -> bool:
+    words = tokens(text)
+    known = [False] * len(words)
+    for start, end, kinds in classes().named(words):
+        if set(kinds) <= _MEASURING:
+            known[start:end] = [True] * (end - start)
+    rest = [word for word, is_known in zip(words, known, strict=True) if not is_known]
+    content = [word for word in rest if not _FUNCTION.fullmatch(word)]
+    return len(words) > 1 and not content and any(word[0].isdigit() or word in _NUMERALS for word in words)
+
+
+_TOPIC_LIMIT = 60
+_HOUSEHOLD = re.compile(r"口人|\bof us\b", re.IGNORECASE)
+_MEASURING = frozenset({"unit", "timeword", "always", "now"})
+_NUMERALS = frozenset("一二三四五六七八九十百千万两半")
+_FUNCTION = re.compile(
+    r"[^\w\s]|0+|[我咱们的了是在有一二三四五六七八九十百千万两半几多少个只次回趟条件种份页张篇段名位人口家天年月日号周点分秒块元斤岁米公里小时左右上下内外前后每单程往返来去最大概差不到过就还剩都要得能可以也再用放做花需约才共总长宽高重住跑吃喝]"
+    r"|i|i've|i'm|we|it|it's|its|is|are|was|the|a|an|and|or|of|to|at|on|in|by|per|each|every|one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty"
+    r"|only|just|about|around|roughly|max|maximum|minimum|most|least|up|under|over|between|more|less|than|no|not|way|times?|twice|once|half|hours?|minutes?|days?|weeks?|months?|years?|left|so|now|total|each|both",
+    re.IGNORECASE,
+)

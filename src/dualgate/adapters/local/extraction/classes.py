@@ -13,6 +13,7 @@ from functools import cache
 from importlib.resources import files
 
 FILES = ("classes-zh.txt", "classes-en.txt")
+SHORTEST_PLURAL = 3  # "gas" and "bus" are none
 _HEAD = re.compile(r"\[([\w-]+)\]")
 _PIECES = re.compile(r"[a-z][a-z'’+#.-]*|\d+(?:[.,:/]\d+)*|[\u3400-\u9fff]|[^\w\s]")
 
@@ -82,5 +83,5 @@ def _singulars(word: str) -> Iterable[str]:
         yield f"{word[:-3]}y"
     if word.endswith("es"):
         yield word[:-2]
-    if word.endswith("s") and len(word) > 3:
+    if word.endswith("s") and len(word) > SHORTEST_PLURAL:
         yield word[:-1]

@@ -19,6 +19,7 @@ from dualgate.adapters.local.extraction import judging, promises
 from dualgate.adapters.local.extraction.antecedents import (
     heading_of,
     is_led_by_relative,
+    topic_of,
     with_relative,
 )
 from dualgate.adapters.local.extraction.cues import KIN, cues_in
@@ -191,6 +192,9 @@ class LocalExtractor:
         heading = heading_of(reading.clauses, said.first)
         if heading:
             text = f"{heading}：{text}" if lang == "zh" else f"{heading}: {text}"
+        topic = topic_of(reading.clauses, said.first, said.last)
+        if topic:
+            text = f"{topic}，{text}" if lang == "zh" else f"{topic}, {text}"
         made = Candidate(
             item_type,
             sentence(text, lang, item_type)[:CONTENT_LIMIT],
