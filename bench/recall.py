@@ -178,7 +178,7 @@ async def store_of(items: Sequence[MemoryItem]):
 async def recalled(store, query: str, recipe: Recipe, limit: int = 10) -> list[MemoryItem]:
     found, _ = await recall(
         store, EMBEDDER, TOKENS, user_id=USER, query=query, now=MONDAY, policy=ReadPolicy(),
-        recipe=recipe, limit=limit,
+        recipe=recipe, limit=limit, lexer=LEXER,
     )  # fmt: skip
     return [hit.item for hit in found.hits]
 
@@ -186,8 +186,8 @@ async def recalled(store, query: str, recipe: Recipe, limit: int = 10) -> list[M
 # A recall without its gate: what is measured is the order alone.
 def ungated(recipe: Recipe) -> Recipe:
     gate = replace(
-        recipe.gate, semantic=0.0001, semantic_personal=0.0001, type_lift=0.0, entity=0.0,
-        general_share=1.0,
+        recipe.gate, semantic=0.0001, alone=0.0, semantic_personal=0.0001, type_lift=0.0,
+        entity=0.0, general_share=1.0,
     )  # fmt: skip
     return replace(recipe, gate=gate, scan_gate=0.0, scanned=1_000, near=1_000, worded=1_000)
 
@@ -277,9 +277,8 @@ def _item(content: str, kind: str, subject: str = "user") -> MemoryItem:
     )
 
 
-async def facts(path: Path, recipe: Recipe) -> list[Row]:
+async def facts(data: dict, recipe: Recipe) -> list[Row]:
     """Return R@k of 40 questions in other words than their facts, among 440."""
-    data = json.loads(path.read_text("utf-8"))
     rows: list[Row] = []
     for stored in ("zh", "en"):
         column = 0 if stored == "zh" else 1
@@ -295,7 +294,9 @@ async def facts(path: Path, recipe: Recipe) -> list[Row]:
                 first += ranked[:1] == [texts[number]]
                 five += texts[number] in ranked[:5]
             n = len(data["queries"])
-            rows.append({"asked": asked, "stored": stored, "n": n, "R@1": first / n, "R@5": five / n})
+            rows.append(
+                {"asked": asked, "stored": stored, "n": n, "R@1": first / n, "R@5": five / n}
+            )
     return rows
 
 
@@ -315,7 +316,11 @@ async def silence(recipe: Recipe) -> tuple[list[Row], list[str]]:
     for name, half in (("chosen on", 0), ("held out", 1)):
         off, empty = data["off-topic"][half::2], data["empty"][half::2]
         answered = [line.split("|") for line in data["answered"][half::2]]
-        projects = [q for q in off if {i.item_type for i in await recalled(store, q, recipe)} - GENERAL_TYPES]
+        projects = [
+            q
+            for q in off
+            if {i.item_type for i in await recalled(store, q, recipe)} - GENERAL_TYPES
+        ]
         said = [q for q in empty if await recalled(store, q, recipe)]
         anything = [q for q in off if await recalled(store, q, recipe)]
         missed = []
@@ -357,11 +362,14 @@ async def main() -> None:
         rows, spent = locomo(given.locomo, recipe.passages)
         show(f"LoCoMo, {spent:.1f} ms a ranking", rows)
     if given.madial:
-        show("MADial", [await madial(given.madial, lang, ungated(recipe)) for lang in ("zh", "en")])
+        show(
+            "MADial", [await madial(given.madial, lang, ungated(recipe)) for lang in ("zh", "en")]
+        )
         show("MADial gated", [await madial(given.madial, lang, recipe) for lang in ("zh", "en")])
     if given.facts:
-        show("440 facts, order", await facts(given.facts, ungated(recipe)))
-        show("440 facts, as recalled", await facts(given.facts, recipe))
+        data = json.loads(given.facts.read_text("utf-8"))
+        show("440 facts, order", await facts(data, ungated(recipe)))
+        show("440 facts, as recalled", await facts(data, recipe))
     rows, wrong = await silence(recipe)
     show("Silence", rows)
     print("\n".join(wrong))

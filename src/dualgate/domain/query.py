@@ -26,9 +26,13 @@ _COURTESY = re.compile(
     r"谢谢(?:你|您|啦|了)?|多谢|感谢(?:你|您)?|辛苦(?:你|您)?了?|你好|您好|"
     r"早上?好|早安|下午好|晚上好|晚安|在吗|在不在|再见|拜拜|回见|好(?:的|吧|呀|啊|嘞|了)?|行(?:吧)?|"
     r"可以(?:的)?|没问题|没事(?:了)?|嗯+|哦+|"
+    r"那(?:就)?这样|这样啊|原来如此|下次(?:再)?(?:聊|见)|回头(?:聊|见)|我(?=知道|明白|懂)|"
     r"哈+|呵+|啊+|收到|明白(?:了)?|知道了|懂了|太(?:棒|好)了?|不错|真棒|厉害|对(?:的)?|是的|继续|随便聊聊|"
     r"thanks?|you|thx|ty|so much|a lot|very much|many|again|hi|hello|hey|yo|there|all|"
     r"good (?:morning|afternoon|evening|night|day)|bye(?:-?bye)?|goodbye|see you|later|"
+    r"(?:talk|speak|see you) (?:soon|next time|tomorrow)|next time|i (?:see|know|get it)|to me|"
+    r"oh+|ah+|hm+|"
+    r"alright|right|roger(?: that)?|much obliged|i? ?appreciate it|"
     r"ok(?:ay)?|k|"
     r"sure|yes|yeah|yep|no|nope|please|lol|haha(?:ha)*|great|cool|nice|perfect|awesome|got it|"
     r"sounds good|fine|understood|noted|np|no problem|welcome|you're|morning|cheers|well done|"
@@ -43,13 +47,24 @@ _DATIVE_EN = re.compile(
     r"\b(tell|help|show|give|teach|let|get|find|send|write|make|walk|explain to) (?:me|us)\b",
     re.IGNORECASE,
 )
-_GENERIC_EN = re.compile(r"^\s*how (?:do|can|should|would|could) (?:i|we)\b", re.IGNORECASE)
+_GENERIC_EN = re.compile(
+    r"^\s*how (?:\w+ )?(?:do|can|should|would|could) (?:i|we)\b", re.IGNORECASE
+)
 _MY_EN = re.compile(r"\b(?:my|our|mine|ours|usually|normally)\b", re.IGNORECASE)
 _FIRST_ZH = re.compile(r"[我俺咱]")
 _FIRST_EN = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours|ourselves)\b", re.IGNORECASE)
 _SHARED_PAST = re.compile(
     r"上次|上回|之前|以前|还记得|记不记得|说过|提过|聊过|答应|"
     r"\b(?:last time|previously|earlier|remember|you (?:said|told|promised)|did you say|again\?)",
+    re.IGNORECASE,
+)
+
+# Whom and what only the two of us can mean: the stored subject, "the team", 这个项目.
+_OURS = re.compile(
+    r"用户(?!名|体验|界面|数|量|增长|画像|协议)|"
+    r"\bthe user(?:'s)?\b(?! (?:name|interface|experience))|"
+    r"这个?(?:项目|系统|产品|应用|小程序|网站|方案|版本|团队|服务)|(?:项目|团队)(?:里|组|的|什么|现在|最)|"
+    r"\b(?:this|that|the) (?:project|team|system|product|app|plan|release|sprint)\b",
     re.IGNORECASE,
 )
 
@@ -121,7 +136,8 @@ _INTENTS: tuple[tuple[ItemType, re.Pattern[str]], ...] = tuple(
             ItemType.PROJECT,
             (
                 r"项目|代号|架构|进度|系统|数据库|前端|后端|"
-                r"\b(?:projects?|code ?names?|architecture|stack|deploy\w*|database|system)\b"
+                r"\b(?:projects?|code ?names?|architecture|stack|deploy\w*|database|"
+                r"(?:this|our|the) system)\b"
             ),
         ),
         (
@@ -141,7 +157,7 @@ class Query:
 
     text: str
     statement: str
-    personal: bool  # about the user, or calling on a shared past
+    personal: bool  # about the user, shared work or a shared past
     courtesy: bool  # greeting, thanks, or nothing at all: there is no topic
     intents: frozenset[ItemType]
 
@@ -160,7 +176,7 @@ def read_query(text: str) -> Query:
     return Query(
         text=text,
         statement=to_subject(plain),
-        personal=first_person or bool(_SHARED_PAST.search(plain)),
+        personal=first_person or bool(_SHARED_PAST.search(plain) or _OURS.search(plain)),
         courtesy=is_courtesy(text),
         intents=frozenset(kind for kind, cue in _INTENTS if cue.search(text)),
     )
@@ -206,7 +222,7 @@ def without_dative(text: str) -> str:
     text = _DATIVE_EN.sub(r"\1", text)
     if _GENERIC_EN.match(text) and not _MY_EN.search(text):
         # "How do I change a tyre" asks how one does it.
-        text = re.sub(r"(?i)^(\s*how \w+) (?:i|we)\b", r"\1 you", text)
+        text = re.sub(r"(?i)^(\s*how \w+(?: \w+)?) (?:i|we)\b", r"\1 you", text)
     return text
 
 

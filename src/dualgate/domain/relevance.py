@@ -27,19 +27,22 @@ class TopicGate:
     """
 
     semantic: float = 0.30  # strength a question about the world needs
+    alone: float = 0.10  # what such a question needs more where no word is shared
     semantic_personal: float = 0.22  # the same for the user or a shared past
     subject_share: float = 0.3  # of the query's cosine with "the user" that is taken off
     type_lift: float = 0.12  # what the expected item type adds to the cosine
     overlap_lift: float = 0.2  # what shared words add, per full overlap
     general_share: float = 0.85  # of these bars, for identity and preference on unknown subjects
     entity: float = 0.5  # share of the question's words, names weighing more
-    other_subject: float = 0.6  # factor on the cosine of items about someone else
+    other_subject: float = 0.6  # factor on the fit of items about someone else
+    meant: float = 0.6  # overlap of an item that holds all concepts or kinds asked for
     full_cosine: float = 0.6  # cosine that counts as 1 on the semantic path
 
     def problems(self) -> list[str]:
         """Return what is wrong with these numbers."""
         shares = (
             "semantic",
+            "alone",
             "semantic_personal",
             "subject_share",
             "type_lift",
@@ -47,6 +50,7 @@ class TopicGate:
             "general_share",
             "entity",
             "other_subject",
+            "meant",
         )
         found = [
             f"gate.{name} must be between 0 and 1"
@@ -78,6 +82,8 @@ class Fit:
     cosine: float  # as measured, discounted for other people's facts
     strength: float  # less what any statement about the user has, plus type and words
     overlap: float  # 0-1, share of the query's words and names that the item carries
+    entity: float = 0.0  # 0-1, the overlap or what the item means, discounted as the cosine is
+    factor: float = 1.0  # that discount
 
 
 def fit(
@@ -86,26 +92,35 @@ def fit(
     cosine: float,
     gate: TopicGate,
     to_subject: float = 0.0,
+    meant: float = 0.0,
 ) -> Fit:
     """Return the item's fit; facts about other people are discounted unless they are asked for.
 
-    to_subject is the query's cosine with the bare subject ("the user").
+    to_subject is the query's cosine with the bare subject ("the user"). meant is the share of the
+    concepts and kinds asked for that the item holds. A question that is not about the user may be
+    about anybody, so there the discount only orders.
     """
-    named = names_subject(query.text, item.subject)
-    if query.personal and not named and plain(item.subject) not in OWN_SUBJECTS:
-        cosine *= gate.other_subject
+    other = plain(item.subject) not in OWN_SUBJECTS and not names_subject(query.text, item.subject)
+    factor = gate.other_subject if other else 1.0
     shared = overlap(query.text, item)
-    strength = cosine + gate.overlap_lift * shared
+    entity = max(shared, gate.meant * meant)
     if query.personal:
+        shared *= factor
+        strength = cosine * factor + gate.overlap_lift * factor * entity
         strength -= gate.subject_share * max(0.0, to_subject)
+    else:
+        strength = cosine + gate.overlap_lift * entity
     if item.item_type in query.intents:
         strength += gate.type_lift
-    return Fit(cosine, strength, shared)
+    return Fit(cosine * factor, strength, shared, entity * factor, factor)
 
 
 def answers(query: Query, fit: Fit, gate: TopicGate) -> bool:
     """Whether the item is on the topic of the query [R3]."""
-    return fit.strength >= gate.bar(query) or fit.overlap >= gate.entity
+    if fit.overlap >= gate.entity:
+        return True
+    alone = 0.0 if query.personal or fit.overlap > 0 else gate.alone
+    return fit.strength >= gate.bar(query) + alone
 
 
 def accompanies(query: Query, item: MemoryItem, fit: Fit, gate: TopicGate) -> bool:

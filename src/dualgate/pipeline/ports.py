@@ -122,7 +122,10 @@ class Redactor(Protocol):
 
 
 class Lexer(Protocol):
-    """Cuts texts into the words by which raw turns are found [R6]. `name` goes with the index."""
+    """Cuts texts into the words by which raw turns are found [R6], and knows what they mean [R2].
+
+    `name` goes with the index of words.
+    """
 
     name: str
 
@@ -132,6 +135,14 @@ class Lexer(Protocol):
 
     def asked(self, text: str) -> list[str]:
         """Return the words that a question asks for, each once."""
+        ...
+
+    def stated(self, text: str) -> frozenset[str]:
+        """Return the concepts of a statement and their kinds, the same in every language [R2]."""
+        ...
+
+    def asked_for(self, text: str) -> frozenset[str]:
+        """Return the concepts that a question names, and the kinds of things it asks for."""
         ...
 
 

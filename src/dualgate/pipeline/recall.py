@@ -134,7 +134,7 @@ async def recall(  # noqa: PLR0913 - the arguments of spec §8
         return Found(), []
     source = Source(store, embedder, user_id)
     harvested = await _harvest(source, snapshot, request, chosen)
-    fits, on_topic = _gate(request.query, harvested, chosen.gate)
+    fits, on_topic = _gate(request.query, harvested, chosen.gate, lexer)
     ranked = _ranked(request, snapshot, harvested, fits, policy, chosen)
     hits = await _with_rivals(source, request, harvested, ranked)
     items = [hit.item for hit in hits]
@@ -174,10 +174,20 @@ async def _harvest(
     return await harvest_as_of(source, request.query, recipe, request.as_of, request.wanted())
 
 
-def _gate(query: Query, harvested: Harvest, gate: TopicGate) -> tuple[dict[str, Fit], bool]:
+def _gate(
+    query: Query, harvested: Harvest, gate: TopicGate, lexer: Lexer | None
+) -> tuple[dict[str, Fit], bool]:
     """Return the fits of what may be shown, and whether the memory knows the subject [R3]."""
+    asked = lexer.asked_for(query.text) if lexer else frozenset()
     fits = {
-        item_id: fit(query, item, harvested.cosines.get(item_id, 0.0), gate, harvested.to_subject)
+        item_id: fit(
+            query,
+            item,
+            harvested.cosines.get(item_id, 0.0),
+            gate,
+            harvested.to_subject,
+            len(asked & lexer.stated(item.content)) / len(asked) if lexer and asked else 0.0,
+        )
         for item_id, item in harvested.items.items()
     }
     answering = {i: one for i, one in fits.items() if answers(query, one, gate)}
@@ -211,10 +221,10 @@ def _ranked(
     strongest = max(kept.values(), default=0.0) or 1.0
     opinions = {}
     for item_id, one in fits.items():
-        worded = harvested.words.get(item_id, 0.0) if one.overlap > 0 else 0.0
+        worded = one.factor * harvested.words.get(item_id, 0.0) if one.overlap > 0 else 0.0
         opinions[item_id] = {
             Path.SEMANTIC: min(1.0, max(0.0, one.cosine) / recipe.gate.full_cosine),
-            Path.ENTITY: (1 - WORDS_SHARE) * one.overlap + WORDS_SHARE * worded,
+            Path.ENTITY: (1 - WORDS_SHARE) * one.entity + WORDS_SHARE * worded,
             Path.RECENCY: kept[item_id] / strongest,
             Path.TYPE: float(harvested.items[item_id].item_type in request.query.intents),
         }

@@ -14,6 +14,7 @@ from importlib.metadata import version
 
 import snowballstemmer
 
+from dualgate.adapters.local.meanings import asked_for, stated
 from dualgate.domain.terms import is_stop_word, without_stop_phrases
 
 # Beyond these a text is a document, not a turn; what it begins with is what it is found by.
@@ -71,6 +72,14 @@ class SnowballLexer:
         """
         plain = without_stop_phrases(text[:CHARACTER_LIMIT])
         return list(dict.fromkeys(_cut(plain)))[:ASKED_LIMIT]
+
+    def stated(self, text: str) -> frozenset[str]:
+        """Return what a statement speaks of, in words of no language."""
+        return stated(text[:CHARACTER_LIMIT])
+
+    def asked_for(self, text: str) -> frozenset[str]:
+        """Return what a question speaks of, in words of no language."""
+        return asked_for(text[:CHARACTER_LIMIT])
 
 
 def _cut(text: str) -> Iterator[str]:
