@@ -7,7 +7,7 @@ Scenarios that need what a later issue brings, and where they are told then:
 
     issue 4  read path      S083 S085 S087 S090 S094 S184 (recall quality, archive in answers)
     issue 5  own model      S003 resolver's text, S010 S105 S111 S113 S115 S117 (model output),
-                            S161 summaries of long sessions, S163 prompt growth
+                            S163 prompt growth
     issue 6  server, panel  S013 S026 S128 S132 S133 S140 S177 through REST, MCP and panel,
                             S064 relative times in the panel, S082 queue rows in its status,
                             S136 S137 S139 S141 erase, S144 S145 changing the embedder,

@@ -91,8 +91,8 @@ async def fold(
     summary = Summary(turns + sum(each.turns for each in old), tuple(lines))
     most = sum((cost_of(message, ports.tokens) for message in replaced), Cost())
     writing = _Writing(summary, room, most, ports.tokens)
-    text, taken = writing.worded(pressed=not strict)
-    if strict and not writing.lasting() <= set(taken):
+    text, taken, form = writing.worded(pressed=not strict)
+    if strict and not writing.lasting(form) <= set(taken):
         return None
     return Folded(
         messages=_put(now, places, replaced, text),
@@ -179,16 +179,17 @@ class _Writing:
     most: Cost
     tokens: TokenCounter
 
-    def worded(self, *, pressed: bool) -> tuple[str, list[int]]:
-        """Return the text, and the places of its lines; "" and none if no line fits.
+    def worded(self, *, pressed: bool) -> tuple[str, list[int], Form]:
+        """Return the text, the places of its lines, and its form; "" and none if no line fits.
 
         The note, then the headings are left away for the sake of a line that would else not fit:
         for any that there is room for, or, where a budget presses, for a lasting one.
         """
         forms = forms_for(self.summary.lines)
         within = Cost(min(self.room, self.most.tokens), self.most.characters)
-        wanted = self.lasting() if pressed else set(self._fitting(forms[0], self._policy_room))
-        best: tuple[str, list[int]] = "", []
+        at_ease = self._fitting(forms[0], self._policy_room)
+        wanted = self.lasting(forms[-1]) if pressed else set(at_ease)
+        best: tuple[str, list[int], Form] = "", [], forms[-1]
         for form in forms:
             taken = self._fitting(form, within)
             text = self._written(form, taken)
@@ -197,15 +198,14 @@ class _Writing:
                 taken.remove(max(taken, key=lambda place: rank(self.summary.lines[place])))
                 text = self._written(form, taken)
             if taken and (not best[1] or len(wanted & set(taken)) > len(wanted & set(best[1]))):
-                best = text, taken
+                best = text, taken, form
             if wanted <= set(best[1]):
                 break
         return best
 
-    def lasting(self) -> set[int]:
-        """Return the places of the lasting lines that there is room for."""
-        bare = forms_for(self.summary.lines)[-1]
-        places = self._fitting(bare, self._policy_room)
+    def lasting(self, form: Form) -> set[int]:
+        """Return the places of the lasting lines that there is room for in this form."""
+        places = self._fitting(form, self._policy_room)
         return {place for place in places if self.summary.lines[place].keep in LASTING}
 
     @property

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from dualgate.domain.items import folded
+from dualgate.domain.terms import NAME_WEIGHT, terms
 from dualgate.domain.types import Role
 
 
@@ -142,11 +143,16 @@ def choose(
     opening: Cost,
     room: Cost,
 ) -> list[int]:
-    """Return the places of the lines that fit, in their order; by rank, the newest first.
+    """Return the places of the lines that fit, in their order.
+
+    Of one rank, those with a number or a name come first, then the newest.
 
     A kind's heading is paid for by its first line, `opening` by the first of all.
     """
-    by_rank = sorted(range(len(lines)), key=lambda place: (rank(lines[place]), -place))
+    by_rank = sorted(
+        range(len(lines)),
+        key=lambda place: (rank(lines[place]), not names_something(lines[place].text), -place),
+    )
     taken: set[int] = set()
     headed: set[Keep] = set()
     spent = opening
@@ -159,6 +165,15 @@ def choose(
             headed.add(keep)
             spent = cost
     return sorted(taken)
+
+
+def names_something(text: str) -> bool:
+    """Return whether a text has a number or a name in it.
+
+    >>> names_something("She moved to Oslo"), names_something("She moved again")
+    (True, False)
+    """
+    return bool(_NUMBER.search(text)) or NAME_WEIGHT in terms(text).values()
 
 
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")

@@ -21,11 +21,12 @@ from dualgate.adapters.local.extraction.voice import own_voice
 from dualgate.adapters.local.names import entities_in
 from dualgate.domain.compaction import Digest, Keep, Line
 from dualgate.domain.items import Message
+from dualgate.domain.terms import terms
 from dualgate.domain.types import ItemType, Role, Scope
 from dualgate.pipeline.ports import Extractor, Turn
 
 SENTENCE_LIMIT = 300  # characters; a longer run is cut at its commas, or anywhere
-SENTENCES_LIMIT = 2_000  # a turn; beyond it is a document, whose head and tail were taken
+SENTENCES_LIMIT = 2_000  # of a turn; what is longer is a document, and passed over
 CARRIED_FROM = 120  # characters; a shorter quotation is part of what is said
 COURTESY_LIMIT = {"zh": 12, "en": 36}  # characters; a longer sentence says something besides
 TRACE_HEAD = 80  # characters of a block that its trace shows
@@ -40,8 +41,9 @@ _KEEP_OF: Mapping[ItemType, Keep] = {
     ItemType.PREFERENCE: Keep.PREFERENCE,
 }
 _RULES = frozenset(
-    {"standing_order", "from_now", "policy", "limit", "body_is", "conditional_order"}
+    {"policy", "limit", "body_is"}
 )
+_ORDERS = frozenset({"standing_order", "from_now", "conditional_order"})
 _SMALL_TALK = frozenset({"greet", "thanks", "assent", "mood", "joke"})
 
 _ENDS = re.compile(r"[。！？!?；;\n]+[)）\"”’」』]*|\.+(?=\s|$)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\b[A-Z]\.)(?<!\b\d\.)")
@@ -52,14 +54,18 @@ _QUESTION = re.compile(
     re.IGNORECASE,
 )
 _OPEN = re.compile(
-    r"待定|待确认|待解决|还没(?:想好|定|决定|确定)|尚未(?:确定|决定|解决)|未决|还不(?:确定|清楚|知道)|再(?:想想|议|看看)|回头(?:再|确认)|需要(?:再)?确认|稍后(?:回|确认|告诉)|悬而未决"
+    r"待定|待确认|待解决|还没(?:想好|定|决定|确定)|尚未(?:确定|决定|解决)|未决|还不(?:确定|清楚|知道)|再(?:想想|议)|回头(?:再|确认)|需要(?:再)?确认|稍后(?:回|确认|告诉)|悬而未决"
     r"|\b(?:tbd|to be (?:decided|confirmed|determined)|open question|unresolved|still (?:open|undecided|unclear|need to (?:decide|figure))"
-    r"|(?:not|n't) (?:yet )?(?:sure|decided|know|settled)|haven't decided|get back to|let me check|remains? to be)\b",
+    r"|(?:not|n't) (?:yet )?(?:sure|decided|know|settled)(?: yet)?,? (?:yet|if|whether|which|what|when|where|how)\b|(?:not|n't) (?:sure|decided|settled)(?: yet)?(?=[,.!]|$)"
+    r"|haven't decided|get back to you|let me check|remains? to be)\b",
     re.IGNORECASE,
 )
+# "You must be proud" guesses, "never saw it" tells; only what binds is a rule.
 _MUST = re.compile(
     r"必须|一定要|务必|只能|不得|严禁|不能(?:超|用|有|再|少|晚|低|高|出现|泄露)|绝不|上限|底线|截止|不要(?!紧)|不许|别(?:用|再|动|改|删|碰|发|写|提)"
-    r"|\b(?:must(?:n't)?|have to|has to|required?|not allowed|no later than|at (?:most|least)|deadline|can(?:not|'t) (?:exceed|use|go over|be)|never|do not|don't (?:use|touch|change|delete|send|write|mention|include|add|put))\b",
+    r"|(?<!you )(?<!we )(?<!he )(?<!she )(?<!they )(?<!that )(?<!it )\bmust(?:n't| not)?\b(?! (?:be|have|feel|look|really|'ve)\b)|\b(?:it|you) must (?:not|stay|be (?:under|below|at|in|done|ready|kept))\b"
+    r"|\b(?:not allowed|no later than|at (?:most|least) [\w$£€]*\d|deadline|(?:cannot|can't) (?:exceed|use|go over)|do not (?!know|mind|think|worry)"
+    r"|(?:don't|never) (?:use|touch|change|delete|send|write|mention|include|add|put|share|call|commit|push))\b",
     re.IGNORECASE,
 )
 _NOTHING_MEANT = re.compile(
@@ -76,8 +82,16 @@ _CONCLUSION = re.compile(
     re.IGNORECASE,
 )
 _TODO = re.compile(
-    r"待办|记得(?!吗)|别忘了|下一步|接下来(?:要|需要)|(?:由|让)我(?:来|去)|我(?:会|来|去|负责)(?:在|把|给|先|明|今|下|周|\d)|(?:周|星期|\d{1,2}[号日])[^，。]{0,6}前(?:给|交|发|完成|提交)"
-    r"|\b(?:to-?do|next steps?|action items?|remind me|don't forget|remember to|i(?:'ll| will) (?:send|have|get|write|finish|deliver|bring|fix|submit|prepare|ship|check|do|update))\b",
+    r"待办|下一步|接下来(?:要|需要)|(?:由|让)我(?:来|去)|我(?:会|来|去|负责)(?:在|把|给|先|明|今|下|周|\d)|(?:周|星期|\d{1,2}[号日])[^，。]{0,6}前(?:给|交|发|完成|提交)"
+    r"|\b(?:to-?do|next steps?|action items?|i(?:'ll| will) (?:send|have|get|write|finish|deliver|bring|fix|submit|prepare|ship|check|update) (?!back\b))\b",
+    re.IGNORECASE,
+)
+_REMINDER = re.compile(  # of the assistant, by the user; the other way round it is advice
+    r"记得(?!吗)|别忘了|提醒我|\b(?:remind me|(?:don't forget|remember) to)\b", re.IGNORECASE
+)
+_PROPOSAL = re.compile(
+    r"要不要|需要我|要我|是否(?:要|需要)|(?:可以|行|好|如何|怎么样|同意)(?:吗|么|不)?[？?]|就(?:按|用|选|定)|我(?:先|来|帮)"
+    r"|\b(?:shall (?:i|we)|should (?:i|we)|want me to|would you like|do you want|how about|let's|may i|can i|okay\?|ok\?|sound(?:s)? good)",
     re.IGNORECASE,
 )
 _LIKES = frozenset({"likes", "dislikes"})
@@ -144,7 +158,9 @@ def _kept(
         if carried:
             yield _trace(text, turn.role, passed)
             continue
-        for sentence in _sentences(text):
+        sentences = sentences_in(text)
+        passed["passing"] += max(0, len(sentences) - SENTENCES_LIMIT)
+        for sentence in sentences[:SENTENCES_LIMIT]:
             if offer and sentence in offer:
                 continue
             keep = _why(sentence, turns, place, read)
@@ -175,7 +191,7 @@ def _stretches(text: str) -> Iterator[tuple[str, bool]]:
         yield rest, True
 
 
-def _sentences(text: str) -> list[str]:
+def sentences_in(text: str) -> list[str]:
     """Return the sentences with their marks; what is too long for one is cut at commas."""
     found: list[str] = []
     at = 0
@@ -183,7 +199,7 @@ def _sentences(text: str) -> list[str]:
         end = len(text) if mark is None else mark.end()
         found += _short_runs(text[at:end].strip())
         at = end
-    return found[:SENTENCES_LIMIT]
+    return found
 
 
 def _short_runs(text: str) -> Iterator[str]:
@@ -200,9 +216,12 @@ def _why(
     sentence: str, turns: Sequence[Message], place: int, read: Sequence[tuple[str, Keep]]
 ) -> Keep | None:
     """Return what a sentence is kept for, None where it is the way there."""
+    if not _says_something(sentence):
+        return None
     speaker = turns[place].role
-    stated = [keep for quote, keep in read if quote in sentence or sentence.rstrip("。.!！") in quote]
-    if stated:
+    bare = sentence.rstrip("。.!！")
+    stated = [keep for quote, keep in read if quote in sentence or bare in quote]
+    if stated and not _is_courtesy(sentence):
         return min(stated, key=list(Keep).index)
     if _OPEN.search(sentence):
         return Keep.QUESTION
@@ -214,17 +233,31 @@ def _why(
     return keep
 
 
+def _says_something(sentence: str) -> bool:
+    """Whether a sentence, taken out of its turn, is more than "Agreed!"."""
+    if _NOTHING_MEANT.search(sentence):
+        return False
+    words = terms(sentence)
+    least = 1 if language(sentence) == "zh" else 2
+    return len(words) >= least or bool(_NUMBER.search(sentence))
+
+
 def _by_form(sentence: str, speaker: Role) -> Keep | None:
     cues = frozenset(cues_in(sentence))
-    if _NOTHING_MEANT.search(sentence) or is_wished(sentence) or "supposed" in cues:
+    if is_wished(sentence) or "supposed" in cues:
         return None
-    promised = promises.promise_in(sentence, language(sentence)) or "promises" in cues
     by_user = speaker is Role.USER  # the assistant lays down no rules and has no tastes [W3]
+    promised = (
+        promises.promise_in(sentence, language(sentence)) is not None
+        or "promises" in cues
+        or (by_user and _REMINDER.search(sentence) is not None)
+    )
+    ordered = cues & _ORDERS and not cues & {"first_starts", "past"}
     asks = by_user and "request" in cues
     liked = cues & _LIKES and not cues & {"sarcasm", "other_subject"}
     tests = (
         (Keep.DECISION, _DECIDED.search(sentence) or named_kind(sentence) is ItemType.DECISION),
-        (Keep.RULE, by_user and (cues & _RULES or _MUST.search(sentence))),
+        (Keep.RULE, by_user and (cues & _RULES or ordered or _MUST.search(sentence))),
         (Keep.COMMITMENT, promised or _TODO.search(sentence)),
         (Keep.PREFERENCE, by_user and liked),
         (Keep.CONCLUSION, not asks and _CONCLUSION.search(sentence)),
@@ -239,12 +272,12 @@ def _agreement(turns: Sequence[Message], place: int) -> Line | None:
         return None
     if len(turn.content) > SENTENCE_LIMIT or "assent" not in cues_in(turn.content):
         return None
-    sentences = _sentences(before.content)
-    if not sentences or not _QUESTION.search(sentences[-1]):
+    sentences = sentences_in(before.content)
+    if not sentences or not (_QUESTION.search(sentences[-1]) and _PROPOSAL.search(sentences[-1])):
         return None
-    if _QUESTION.search(turn.content):
+    said = sentences_in(turn.content)[0]
+    if _QUESTION.search(said):
         return None
-    said = " ".join(turn.content.split())
     return Line(Keep.DECISION, f"{sentences[-1]} → {said}", Role.ASSISTANT)
 
 
