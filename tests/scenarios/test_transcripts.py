@@ -307,6 +307,17 @@ async def test_no_neighbours_are_shown_where_the_recipe_wants_none(house):
     assert (found.passages[0].before, found.passages[0].after) == ((), ())
 
 
+async def test_what_stands_far_inside_a_pasted_page_is_found_and_shown(house):
+    page = "snow and rain. " * 900
+    await house.talk(("user", f"{page}The Nordkette hut burnt down. {page}"), *OTHERS)
+
+    found = await house.found("Did the Nordkette hut burn down?")
+
+    assert found.passages[0].turn_id == "s1-0"
+    assert "Nordkette hut burnt down" in found.text
+    assert len(found.text) < 2_000
+
+
 async def test_transcripts_is_a_yes_or_a_no(house):
     with pytest.raises(InvalidInputError, match="transcripts"):
         await house.memory.recall("ann", "tea", transcripts="yes")

@@ -6,7 +6,7 @@ Rule: pure functions. How those that answer are ranked stands in domain/passages
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dualgate.domain.items import MemoryItem
@@ -14,6 +14,7 @@ from dualgate.domain.status import Status
 from dualgate.domain.types import Sensitivity
 
 _RARE = 0.5  # BM25's smoothing of counts
+_ELLIPSIS = "…"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +76,23 @@ def covered(asked: Mapping[str, float], words: Iterable[str]) -> float:
     held = set(words)
     total = sum(asked.values())
     return sum(rare for word, rare in asked.items() if word in held) / total if total else 0.0
+
+
+def excerpt(text: str, limit: int, asked: Sequence[str] = ()) -> str:
+    """Return at most `limit` characters of a text, around the first word asked for.
+
+    >>> excerpt("I once had a dog. Now I have a cat.", 12, ["cat"])
+    '…have a cat.'
+    """
+    if len(text) <= limit:
+        return text
+    plain = text.casefold()
+    places = [place for word in asked if (place := plain.find(word)) >= 0]
+    start = max(0, min(min(places, default=0) - limit // 3, len(text) - limit + 1))
+    head = _ELLIPSIS if start else ""
+    room = limit - len(head)
+    tail = _ELLIPSIS if start + room < len(text) else ""
+    return f"{head}{text[start : start + room - len(tail)]}{tail}"
 
 
 def may_be_quoted(resting: Iterable[MemoryItem], *, sensitive: bool) -> bool:

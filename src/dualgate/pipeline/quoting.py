@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dualgate.domain.transcript import excerpt
 from dualgate.domain.types import Role
 from dualgate.pipeline.ports import StoredTurn, TokenCounter
 from dualgate.pipeline.render import CLOSING, ITEM_MARK, opening_lines, quoted
@@ -26,7 +27,6 @@ _ROLES = {
            Role.SYSTEM: "system"},
 }  # fmt: skip
 _SESSION = {"zh": "会话", "en": "session"}
-_ELLIPSIS = "…"
 
 
 def with_passages(
@@ -57,23 +57,6 @@ def with_passages(
         return text
     begun = text.removesuffix(CLOSING) or opening
     return f"{begun}{_HEADING[lang]}{''.join(taken)}{CLOSING}"
-
-
-def excerpt(text: str, limit: int, asked: Sequence[str] = ()) -> str:
-    """Return at most `limit` characters of a text, around the first word asked for.
-
-    >>> excerpt("I once had a dog. Now I have a cat.", 12, ["cat"])
-    '…have a cat.'
-    """
-    if len(text) <= limit:
-        return text
-    plain = text.casefold()
-    places = [place for word in asked if (place := plain.find(word)) >= 0]
-    start = max(0, min(min(places, default=0) - limit // 3, len(text) - limit + 1))
-    head = _ELLIPSIS if start else ""
-    room = limit - len(head)
-    tail = _ELLIPSIS if start + room < len(text) else ""
-    return f"{head}{text[start : start + room - len(tail)]}{tail}"
 
 
 def _line(passage: Passage, lang: str, asked: Sequence[str]) -> str:

@@ -15,7 +15,13 @@ from itertools import pairwise
 
 from dualgate.domain.passages import RankedPassage, RankedTurn, date_text, rank_turns
 from dualgate.domain.query import Query
-from dualgate.domain.transcript import TranscriptPolicy, covered, may_be_quoted, rarity
+from dualgate.domain.transcript import (
+    TranscriptPolicy,
+    covered,
+    excerpt,
+    may_be_quoted,
+    rarity,
+)
 from dualgate.domain.types import Role
 from dualgate.pipeline.ports import (
     Clock,
@@ -33,6 +39,7 @@ KIND = "transcript"
 BATCH = 256  # turns indexed or emptied in one unit
 # Of the text that is embedded: of the turn before it just enough to know what is spoken of.
 TURN_CHARACTERS, BEFORE_CHARACTERS = 700, 300
+RANKED_CHARACTERS = 2_000  # of a turn, around what is asked: a pasted book must not cost seconds
 _ROUNDS = 10_000
 _COSINES = 2_000  # turns whose nearness is known to the ranking; further ones count as 0
 _LOOKED_AT = 3  # turns whose words the gate looks at: the best by rarity
@@ -157,7 +164,7 @@ async def search(
     placed = await store.placed_turns(user_id, ids, before=reach, after=reach)
     if until is not None:
         placed = {i: one for i, one in placed.items() if one.turn.at <= until}
-    heard = _heard(placed.values(), cosines, transcript.lexer)
+    heard = _heard(placed.values(), asked, cosines, transcript.lexer)
     if not _on_topic(ids, placed, heard, cosines, worded, recipe):
         return ()
     ranked = rank_turns(dict.fromkeys(asked, 1.0), list(heard.values()), recipe.passages)
@@ -169,7 +176,10 @@ async def search(
 
 
 def _heard(
-    placed: Iterable[PlacedTurn], cosines: Mapping[str, float], lexer: Lexer
+    placed: Iterable[PlacedTurn],
+    asked: Sequence[str],
+    cosines: Mapping[str, float],
+    lexer: Lexer,
 ) -> dict[str, RankedTurn]:
     """Return the turns and their neighbours as they are ranked.
 
@@ -191,8 +201,9 @@ def _heard(
         at: str | None = start
         while at is not None:
             turn = turns[at]
+            said = excerpt(turn.content, RANKED_CHARACTERS, asked)
             heard[at] = RankedTurn(
-                id=at, session_id=turn.session_id, place=place, words=lexer.words(turn.content),
+                id=at, session_id=turn.session_id, place=place, words=lexer.words(said),
                 dated=dated[_day(turn)], cosine=cosines.get(at, 0.0),
             )  # fmt: skip
             place += 1

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
 from functools import lru_cache
 from importlib.metadata import version
 
@@ -23,6 +22,7 @@ ASKED_LIMIT = 48  # a query is a sentence; later words do not change its subject
 
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003fa1f"
 _RUN = re.compile(f"[{_UNSPACED}]+|[^\\W_{_UNSPACED}]+(?:['\u2019][a-z]{{1,2}}\\b)?")
+_LATIN_RUN = re.compile("[a-z0-9]+(?:'[a-z]{1,2}\\b)?")  # what _RUN finds in ASCII
 _IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 _ENGLISH = snowballstemmer.stemmer("english")
 
@@ -62,7 +62,7 @@ class SnowballLexer:
         >>> SnowballLexer().words("She adopted two dogs，用 PostgreSQL 存储")
         ['adopt', 'two', 'dog', '用', 'postgresql', '存储']
         """
-        return list(_cut(text[:CHARACTER_LIMIT]))
+        return _cut(text[:CHARACTER_LIMIT])
 
     def asked(self, text: str) -> list[str]:
         """Return the words that a question asks for, each once, at most 48.
@@ -82,18 +82,20 @@ class SnowballLexer:
         return asked_for(text[:CHARACTER_LIMIT])
 
 
-def _cut(text: str) -> Iterator[str]:
+def _cut(text: str) -> list[str]:
+    if text.isascii():  # then NFKC changes nothing; a recall cuts hundreds of turns
+        return [stem for run in _LATIN_RUN.findall(text.lower()) if (stem := _stem(run))]
     plain = unicodedata.normalize("NFKC", text).casefold()
-    for match in _RUN.finditer(plain):
-        run = match.group()
+    found: list[str] = []
+    for run in _RUN.findall(plain):
         if not _IS_UNSPACED.match(run):
-            stem = _stem(run)
-            if stem:
-                yield stem
+            if stem := _stem(run):
+                found.append(stem)
         elif len(run) == 1:
-            yield run
+            found.append(run)
         else:
-            yield from (run[at : at + 2] for at in range(len(run) - 1))
+            found += [run[at : at + 2] for at in range(len(run) - 1)]
+    return found
 
 
 @lru_cache(maxsize=32_768)

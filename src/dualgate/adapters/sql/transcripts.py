@@ -221,7 +221,8 @@ def talk_for(sql: Sql, user_id: str, made_by: str, dim: int, kept: Talk | None) 
     values: dict[str, Any] = {"user_id": user_id, "made_by": made_by, "dim": dim}
     count, last = sql.rows(_STATE, values)[0]
     last = -1 if last is None else last
-    if kept is not None and (kept.made_by, kept.dim) == (made_by, dim):
+    same = kept is not None and (kept.made_by, kept.dim) == (made_by, dim)
+    if kept is not None and same and last >= kept.last:
         rows = kept.rows
         if last > kept.last:
             new = sql.rows(_NEW_VECTORS, {**values, "last": kept.last})
