@@ -309,7 +309,8 @@ async def test_no_neighbours_are_shown_where_the_recipe_wants_none(house):
 
 async def test_what_stands_far_inside_a_pasted_page_is_found_and_shown(house):
     page = "snow and rain. " * 900
-    await house.talk(("user", f"{page}The Nordkette hut burnt down. {page}"), *OTHERS)
+    await house.talk(("user", f"{page}The Nordkette hut burnt down. {page}"))
+    await house.talk(*OTHERS, session="s2")
 
     found = await house.found("Did the Nordkette hut burn down?")
 
