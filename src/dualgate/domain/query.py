@@ -13,6 +13,8 @@ from functools import lru_cache
 from dualgate.domain.items import folded
 from dualgate.domain.types import ItemType
 
+EARLIER_LINE = 0.9  # of the line after it
+MOST_LINES = 12  # of a talk; what was said before has been answered
 QUERY_LIMIT = 1_000  # characters; beyond that one vector is close to nothing that was said
 OPENING_LIMIT = 300  # characters of a first sentence
 COURTESY_LIMIT = 60  # characters; nobody is polite for longer, and the scan stays short
@@ -153,13 +155,23 @@ _INTENTS: tuple[tuple[ItemType, re.Pattern[str]], ...] = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query as read. `statement` is it with the first person rewritten to the stored subject."""
+    """A query as read. `statement` is it with the first person rewritten to the stored subject.
+
+    A query of several lines is a talk: lines are its turns, oldest first, rewritten likewise. A
+    query of one line has none.
+    """
 
     text: str
     statement: str
     personal: bool  # about the user, shared work or a shared past
     courtesy: bool  # greeting, thanks, or nothing at all: there is no topic
     intents: frozenset[ItemType]
+    lines: tuple[str, ...] = ()
+
+    def shares(self) -> list[float]:
+        """Return how much each line counts; the last one 1."""
+        last = len(self.lines) - 1
+        return [EARLIER_LINE ** (last - number) for number in range(len(self.lines))]
 
 
 def read_query(text: str) -> Query:
@@ -170,7 +182,9 @@ def read_query(text: str) -> Query:
     >>> read_query("Thank you so much!").courtesy
     True
     """
-    text = " ".join(text[:QUERY_LIMIT].split())
+    turns = [" ".join(line.split()) for line in text.splitlines() if _HAS_WORDS.search(line)]
+    lines = _latest(turns) if len(turns) > 1 else ()
+    text = " ".join("\n".join(lines or (text,))[:QUERY_LIMIT].split())
     plain = without_dative(text)
     first_person = bool(_FIRST_ZH.search(plain) or _FIRST_EN.search(plain))
     return Query(
@@ -179,6 +193,7 @@ def read_query(text: str) -> Query:
         personal=first_person or bool(_SHARED_PAST.search(plain) or _OURS.search(plain)),
         courtesy=is_courtesy(text),
         intents=frozenset(kind for kind, cue in _INTENTS if cue.search(text)),
+        lines=tuple(to_subject(without_dative(line)) for line in lines),
     )
 
 
@@ -238,6 +253,18 @@ def to_subject(text: str) -> str:
     for pattern, put in _REWRITES_EN:
         text = pattern.sub(put, text)
     return text
+
+
+def _latest(turns: list[str]) -> tuple[str, ...]:
+    """Return the last turns that fit into the limit, oldest first; at least the last one."""
+    kept: list[str] = []
+    room = QUERY_LIMIT
+    for turn in reversed(turns[-MOST_LINES:]):
+        room -= len(turn) + 1
+        if room < 0 and kept:
+            break
+        kept.append(turn[:QUERY_LIMIT])
+    return tuple(reversed(kept))
 
 
 def _skip(text: str, at: int) -> int:

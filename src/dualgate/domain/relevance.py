@@ -102,7 +102,7 @@ def fit(
     """
     other = plain(item.subject) not in OWN_SUBJECTS and not names_subject(query.text, item.subject)
     factor = gate.other_subject if other else 1.0
-    shared = overlap(query.text, item)
+    shared = _shared(query, item)
     entity = max(shared, gate.meant * meant)
     if query.personal:
         shared *= factor
@@ -113,6 +113,14 @@ def fit(
     if item.item_type in query.intents:
         strength += gate.type_lift
     return Fit(cosine * factor, strength, shared, entity * factor, factor)
+
+
+def _shared(query: Query, item: MemoryItem) -> float:
+    """Return the share of the query's words that the item carries; of a talk, of its best turn."""
+    if not query.lines:
+        return overlap(query.text, item)
+    turns = zip(query.shares(), query.lines, strict=True)
+    return max(share * overlap(line, item) for share, line in turns)
 
 
 def answers(query: Query, fit: Fit, gate: TopicGate) -> bool:

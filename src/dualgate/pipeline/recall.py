@@ -7,12 +7,13 @@ returns nothing, never a padded top-k.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from dualgate.domain.archiving import kept_strength
 from dualgate.domain.fusion import Fused, Path, fuse
 from dualgate.domain.items import MemoryItem, choice, clean_text, require_aware
+from dualgate.domain.passages import bm25, counted
 from dualgate.domain.query import Query, read_query
 from dualgate.domain.relevance import Fit, TopicGate, accompanies, answers, fit
 from dualgate.domain.status import ACTIVE
@@ -135,6 +136,8 @@ async def recall(  # noqa: PLR0913 - the arguments of spec §8
     source = Source(store, embedder, user_id)
     harvested = await _harvest(source, snapshot, request, chosen)
     fits, on_topic = _gate(request.query, harvested, chosen.gate, lexer)
+    if lexer is not None:
+        harvested = replace(harvested, words=_worded(request.query, harvested, lexer, chosen))
     ranked = _ranked(request, snapshot, harvested, fits, policy, chosen)
     hits = await _with_rivals(source, request, harvested, ranked)
     items = [hit.item for hit in hits]
@@ -199,6 +202,23 @@ def _gate(
     return beside, False
 
 
+def _worded(query: Query, harvested: Harvest, lexer: Lexer, recipe: Recipe) -> dict[str, float]:
+    """Return BM25 of every item as a share of the best; how rare a word is, is counted over them.
+
+    The store finds items by their words as they stand, among those of its whole file; here endings
+    are off, and only what was found counts.
+    """
+    asked: dict[str, float] = {}
+    lines = zip(query.shares(), query.lines, strict=True) if query.lines else [(1.0, query.text)]
+    for share, line in lines:
+        asked |= {word: max(share, asked.get(word, 0.0)) for word in lexer.asked(line)}
+    texts = [counted(lexer.words(i.content), asked) for i in harvested.items.values()]
+    scores = bm25(asked, texts, recipe.passages.k1, recipe.passages.b)
+    best = max(scores, default=0.0)
+    found = zip(harvested.items, scores, strict=True)
+    return {item_id: score / best for item_id, score in found if score > 0}
+
+
 def _ranked(
     request: Request,
     snapshot: Snapshot,
@@ -219,12 +239,19 @@ def _ranked(
         for i in fits
     }
     strongest = max(kept.values(), default=0.0) or 1.0
+    # A talk is near to nothing as a whole: there the nearest item counts as full.
+    talk = bool(request.query.lines)
+    nearest = max((one.cosine for one in fits.values()), default=0.0)
+    full = (
+        min(nearest, recipe.gate.full_cosine) if talk and nearest > 0 else recipe.gate.full_cosine
+    )
+    by_words = 0.6 if talk else WORDS_SHARE
     opinions = {}
     for item_id, one in fits.items():
         worded = one.factor * harvested.words.get(item_id, 0.0) if one.overlap > 0 else 0.0
         opinions[item_id] = {
-            Path.SEMANTIC: min(1.0, max(0.0, one.cosine) / recipe.gate.full_cosine),
-            Path.ENTITY: (1 - WORDS_SHARE) * one.entity + WORDS_SHARE * worded,
+            Path.SEMANTIC: min(1.0, max(0.0, one.cosine) / full),
+            Path.ENTITY: (1 - by_words) * one.entity + by_words * worded,
             Path.RECENCY: kept[item_id] / strongest,
             Path.TYPE: float(harvested.items[item_id].item_type in request.query.intents),
         }

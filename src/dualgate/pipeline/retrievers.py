@@ -119,7 +119,14 @@ def may_be_shown(now: datetime, *, sensitive: bool = False) -> Wanted:
 async def _embedded(source: Source, query: Query) -> tuple[Vector, float]:
     """Return the query's vector, and its cosine with the bare subject."""
     bare = BARE_SUBJECT if query.personal else ()
-    vectors = await source.embedder.embed([query.statement, *bare])
+    vectors = await source.embedder.embed([query.statement, *query.lines, *bare])
+    vector = vectors[0]
+    if query.lines:
+        # A talk is as near as the mean of the whole and of its turns, the last ones first.
+        shares = np.asarray(query.shares(), dtype=np.float32)
+        turns = shares @ vectors[1 : 1 + len(shares)] / shares.sum()
+        vector = (vector + turns) / 2
+        vector = vector / max(float(np.linalg.norm(vector)), 1e-9)
     if not bare:
-        return vectors[0], 0.0
-    return vectors[0], float(np.mean(vectors[1:] @ vectors[0]))
+        return vector, 0.0
+    return vector, float(np.mean(vectors[-len(bare) :] @ vector))
