@@ -7,6 +7,11 @@
     ├── IllegalMoveError           the state machine has no such move [S1]
     ├── ConfirmationRequiredError  forgetting a frozen item asks once more [F6]
     ├── ExtractionError            an extractor's answer could not be read [W5]
+    ├── ModelError                 a model endpoint did not give an answer; carries the usage
+    │   ├── ModelUnavailableError  outage, timeout, rate limit, cut stream: later it may work
+    │   ├── ModelRejectedError     the endpoint refuses such requests: key, name, address, schema
+    │   ├── ModelRefusedError      the model will not answer this text (content filter)
+    │   └── UnreadableAnswerError  it answered, but not in the form asked for; carries `raw`
     ├── StoreError                 the database failed; carries what to do
     │   ├── NewerSchemaError       the file was written by a newer dualgate [T4]
     │   └── LeaseLostError         another worker took this user over; nothing was applied
@@ -76,6 +81,65 @@ class ExtractionError(DualgateError):
         self.problem = problem
         self.raw = raw
         super().__init__(problem)
+
+
+class ModelError(DualgateError):
+    """A model endpoint did not give an answer.
+
+    advice says what to do. usage: what was spent all the same (`ports.ModelUsage`), None if
+    nothing reached the model.
+    """
+
+    def __init__(self, problem: str, advice: str = "", *, usage: object = None) -> None:
+        self.problem = problem
+        self.advice = advice
+        self.usage = usage
+        super().__init__(f"{problem}. {advice}".rstrip(". ") + ".")
+
+
+class ModelUnavailableError(ModelError):
+    """The endpoint does not answer now: outage, timeout, rate limit, cut stream.
+
+    retry_after: seconds the endpoint asked to wait, None if it did not say.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        advice: str = "",
+        *,
+        usage: object = None,
+        retry_after: float | None = None,
+    ) -> None:
+        self.retry_after = retry_after
+        super().__init__(problem, advice, usage=usage)
+
+
+class ModelRejectedError(ModelError):
+    """The endpoint refuses such requests, and will again: key, name, address, schema, quota.
+
+    status is the HTTP status, None if it came to no answer.
+    """
+
+    def __init__(
+        self, problem: str, advice: str = "", *, usage: object = None, status: int | None = None
+    ) -> None:
+        self.status = status
+        super().__init__(problem, advice, usage=usage)
+
+
+class ModelRefusedError(ModelError):
+    """The model will not answer this text: a content filter, or it said no."""
+
+
+class UnreadableAnswerError(ModelError):
+    """The model answered, but not in the form asked for; `raw` is what it said."""
+
+    def __init__(
+        self, problem: str, raw: str = "", advice: str = "", *, usage: object = None
+    ) -> None:
+        self.raw = raw
+        super().__init__(problem, advice, usage=usage)
 
 
 class StoreError(DualgateError):

@@ -6,11 +6,12 @@ never from the database [T5]; a Transaction is one atomic unit for one user.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol, TypeAlias
+from enum import StrEnum
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -151,6 +152,100 @@ class TokenCounter(Protocol):
 
     def count(self, text: str) -> int:
         """Return the number of tokens of `text`."""
+        ...
+
+
+# --- a model that answers [W5] -------------------------------------------------------------------
+
+T = TypeVar("T")
+
+
+class ModelTask(StrEnum):
+    """What a model is asked for; each task may have its own model, and its own line of usage."""
+
+    EXTRACT = "extract"
+    JUDGE = "judge"  # [C1] do two statements overlap
+    SUMMARIZE = "summarize"  # [L1]
+    AUDIT = "audit"  # [U2]
+    CHECK = "check"  # doctor, probing what an endpoint can do
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One message of what a model is shown. The system's come first."""
+
+    role: Role
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerForm(Generic[T]):
+    """The form an answer must have.
+
+    name: letters, digits, - and _, at most 64: endpoints want one. schema: JSON Schema, its root
+    an object; every object closed and every property required, or strict endpoints refuse it.
+    read: turns parsed JSON into the value, raises ValueError saying what is wrong and where:
+    the endpoint's promise to keep to a schema is never taken for granted.
+    """
+
+    name: str
+    schema: Mapping[str, Any]
+    read: Callable[[object], T]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelUsage:
+    """What calls cost. Tokens are the endpoint's own count; estimated if it gave none."""
+
+    calls: int = 0  # requests that reached the model, retries and probes included
+    input_tokens: int = 0
+    output_tokens: int = 0  # reasoning included
+    estimated: bool = False
+
+    def __add__(self, other: ModelUsage) -> ModelUsage:
+        return ModelUsage(
+            calls=self.calls + other.calls,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            estimated=self.estimated or other.estimated,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatAnswer(Generic[T]):
+    """A readable answer. raw is the text it was read from, for records and complaints."""
+
+    value: T
+    raw: str
+    usage: ModelUsage
+    model: str  # as the endpoint names what answered
+    seconds: float
+
+
+class ChatModel(Protocol):
+    """A model behind an endpoint. Retries what may pass (429, 5xx, timeouts, cut streams).
+
+    It does not ask again for an answer in the right form: whoever asked knows what to say.
+    """
+
+    def name_for(self, task: ModelTask) -> str:
+        """Return the name of the model that works on this task."""
+        ...
+
+    async def complete(
+        self,
+        messages: Sequence[Said],
+        form: AnswerForm[T],
+        *,
+        task: ModelTask,
+        output_tokens: int | None = None,
+    ) -> ChatAnswer[T]:
+        """Return one answer in the form asked for.
+
+        output_tokens: the most it may write, thinking included; None is the setting's. Raises
+        UnreadableAnswerError (raw and usage in it), ModelRefusedError, ModelUnavailableError,
+        ModelRejectedError: all are ModelErrors and carry the usage so far.
+        """
         ...
 
 
