@@ -165,3 +165,62 @@ def test_on_an_unknown_subject_only_identity_and_preference_come_along():
 
 def test_all_problems_of_a_gate_are_named_at_once():
     assert len(TopicGate(semantic=2, entity=-1, full_cosine=0).problems()) == 3
+
+
+def test_what_others_have_never_comes_before_what_the_user_has_on_any_path():
+    query = read_query("What is the budget of this project?")
+    own = fit(query, an_item("The project budget is 5000 dollars"), 0.5, GATE)
+    theirs = fit(query, an_item("Kevin's project budget is 8000", subject="Kevin"), 0.5, GATE)
+
+    assert theirs.cosine < own.cosine
+    assert theirs.entity < own.entity
+
+
+def test_a_question_about_anybody_may_be_answered_by_what_another_has():
+    query = read_query("Which hotel has the pool?")
+    item = an_item("The pool is in Hotel Astra", subject="Astra")
+
+    assert answers(query, fit(query, item, 0.35, GATE), GATE)
+
+
+def test_nearness_alone_needs_more_than_nearness_with_a_shared_word():
+    query = read_query("How tall is the tower")
+    cosine = (GATE.semantic + GATE.semantic + GATE.alone) / 2
+
+    assert not answers(query, fit(query, an_item("答应给老周看原型"), cosine, GATE), GATE)
+    assert answers(query, fit(query, an_item("The tower stands in Leeds, by the river, and was "
+                                             "painted green"), cosine, GATE), GATE)  # fmt: skip
+
+
+def test_an_item_that_holds_the_kind_asked_for_fits_better():
+    query = read_query("我家宠物叫什么？")
+    item = an_item("用户养了一只橘猫")
+
+    assert fit(query, item, 0.3, GATE, meant=1.0).strength > fit(query, item, 0.3, GATE).strength
+
+
+def test_shared_work_and_the_stored_subject_are_personal_and_the_immune_system_is_not():
+    assert read_query("这个项目最多能花多少钱？").personal
+    assert read_query("用户做什么工作").personal
+    assert read_query("When does the team meet?").personal
+    assert not read_query("Explain the immune system").personal
+    assert not read_query("怎么画用户画像").personal
+    assert not read_query("How long should I boil an egg").personal
+
+
+def test_of_a_talk_the_last_line_counts_most_and_the_first_ones_give_way():
+    talk = read_query("\n".join(f"turn {n} " + "word " * 30 for n in range(40)))
+
+    assert talk.lines[-1].startswith("turn 39")
+    assert talk.shares()[-1] == 1.0
+    assert talk.shares() == sorted(talk.shares())
+    assert sum(len(line) for line in talk.lines) <= 1_000
+    assert read_query("one line").lines == ()
+
+
+def test_an_item_that_answers_one_line_of_a_talk_is_not_hidden_by_the_others():
+    item = an_item("The parrot is called Kiwi")
+    line = "Is Kiwi the parrot"
+    talk = read_query("We went for a long walk by the sea yesterday\n" + line)
+
+    assert fit(talk, item, 0.0, GATE).overlap == overlap(line, item)

@@ -18,6 +18,7 @@ from dualgate.domain.terms import is_stop_word, without_stop_phrases
 
 # Beyond these a text is a document, not a turn; what it begins with is what it is found by.
 CHARACTER_LIMIT = 20_000
+CACHED_CHARACTERS = 200  # an item's length: the same items are looked at again and again
 ASKED_LIMIT = 48  # a query is a sentence; later words do not change its subject
 
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003fa1f"
@@ -96,6 +97,11 @@ def _cut(text: str) -> list[str]:
         else:
             found += [run[at : at + 2] for at in range(len(run) - 1)]
     return found
+
+
+@lru_cache(maxsize=8_192)
+def _cut_before(text: str) -> tuple[str, ...]:
+    return tuple(_cut(text))
 
 
 @lru_cache(maxsize=32_768)
