@@ -39,7 +39,9 @@ KIND = "transcript"
 BATCH = 256  # turns indexed or emptied in one unit
 # Of the text that is embedded: of the turn before it just enough to know what is spoken of.
 TURN_CHARACTERS, BEFORE_CHARACTERS = 700, 300
-RANKED_CHARACTERS = 2_000  # of a turn, around what is asked: a pasted book must not cost seconds
+# Of a turn, around what is asked: of one that may be shown, and of one that only lends its words.
+# Cutting hundreds of long replies into words would take most of a recall's time.
+RANKED_CHARACTERS, LENDING_CHARACTERS = 800, 300
 _ROUNDS = 10_000
 _COSINES = 2_000  # turns whose nearness is known to the ranking; further ones count as 0
 _LOOKED_AT = 3  # turns whose words the gate looks at: the best by rarity
@@ -186,6 +188,8 @@ def _heard(
     Where the runs of two turns overlap they make one; between runs there is a gap, so that what
     is not beside each other lends nothing.
     """
+    placed = list(placed)
+    candidates = {one.turn.id for one in placed}
     turns: dict[str, StoredTurn] = {}
     follower: dict[str, str] = {}
     for one in placed:
@@ -201,7 +205,8 @@ def _heard(
         at: str | None = start
         while at is not None:
             turn = turns[at]
-            said = excerpt(turn.content, RANKED_CHARACTERS, asked)
+            room = RANKED_CHARACTERS if at in candidates else LENDING_CHARACTERS
+            said = excerpt(turn.content, room, asked)
             heard[at] = RankedTurn(
                 id=at, session_id=turn.session_id, place=place, words=lexer.words(said),
                 dated=dated[_day(turn)], cosine=cosines.get(at, 0.0),
