@@ -482,7 +482,10 @@ class Due:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreStats:
-    """Counts for one user, or for all. decisions by outcome; pendings that are open."""
+    """Counts for one user, or for all. decisions by outcome; pendings that are open.
+
+    turns counts every raw turn whose id is known, emptied ones too.
+    """
 
     users: int
     items: Mapping[Status, int] = field(default_factory=dict)
