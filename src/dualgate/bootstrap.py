@@ -26,7 +26,7 @@ from dualgate.domain.policy import GatePolicy
 from dualgate.errors import InvalidInputError, StoreError
 from dualgate.memory import MemoryVerbs, Parts
 from dualgate.pipeline.ingest import LogSession, ReadReport
-from dualgate.pipeline.observer import Observer, Silent
+from dualgate.pipeline.observer import FanOut, Observer
 from dualgate.pipeline.ports import Clock, Embedder, Extractor, Queue, Store
 
 
@@ -190,7 +190,7 @@ def wire(
         clock=clock or machine_clock,
         machine_clock=machine_clock,
         ids=Uuid7Source(),
-        observer=observer or Silent(),
+        observer=FanOut(() if observer is None else (observer,)),
         policy_of=policy_of,
         user_classes=frozenset(settings.user_classes),
         read=settings.read,

@@ -30,6 +30,38 @@ PREFIX = "DUALGATE_"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ServerSettings:
+    """How `dualgate serve` listens, and what it lets in."""
+
+    host: str = "127.0.0.1"
+    port: int = 7734
+    # On loopback, requests without a key are the local tenant's. Everyone on this machine can
+    # then read and change every local user's memory.
+    keyless: bool = False
+    # Names by which the server may be called, besides loopback's: what else a Host header says is
+    # refused, so that no web page can reach it by a name of its own.
+    hosts: frozenset[str] = frozenset()
+    # Origins of web pages that may send changing requests, besides the server's own.
+    origins: frozenset[str] = frozenset()
+    body_bytes: int = 4_000_000
+    requests_per_minute: int = 6_000  # of one key, or one address, in one process
+    wait_seconds: float = 30.0  # how long `wait` waits at most
+    replay_hours: float = 24.0  # how long an idempotency key is known
+    traces: bool = False  # OpenTelemetry; needs the extra `otel`
+
+    def problems(self) -> list[str]:
+        """Return what is wrong with these settings."""
+        found = []
+        if not 0 <= self.port <= 65_535:  # noqa: PLR2004
+            found.append("server.port must be between 0 and 65535")
+        if self.body_bytes < 1 or self.requests_per_minute < 1:
+            found.append("server.body_bytes and requests_per_minute must be at least 1")
+        if self.wait_seconds <= 0 or self.replay_hours <= 0:
+            found.append("server.wait_seconds and replay_hours must be positive")
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """Every number and choice of dualgate. Raises SettingsError with all problems at once."""
 
@@ -41,6 +73,7 @@ class Settings:
     transcripts: TranscriptPolicy = field(default_factory=TranscriptPolicy)
     compaction: CompactionPolicy = field(default_factory=CompactionPolicy)
     queue: QueuePolicy = field(default_factory=QueuePolicy)
+    server: ServerSettings = field(default_factory=ServerSettings)
     timezone: str = "UTC"  # of messages that come without a time
     token_family: str = "o200k"  # noqa: S105 - of the model that reads the context
     history_turns: int = 4  # turns before a message that the extractor may look at
@@ -55,6 +88,7 @@ class Settings:
             *self.compaction.problems(),
             *self.transcripts.problems(),
             *self.queue.problems(),
+            *self.server.problems(),
             *(
                 f"user_classes.{name}: {problem}"
                 for name, policy in self.user_classes.items()

@@ -31,7 +31,7 @@ from dualgate.pipeline import curate, intake, keep, looking, opening, write
 from dualgate.pipeline import recall as recalling
 from dualgate.pipeline.intake import Receipt, require_id
 from dualgate.pipeline.looking import History, Stats
-from dualgate.pipeline.observer import Observer
+from dualgate.pipeline.observer import FanOut, Observer
 from dualgate.pipeline.ports import (
     Clock,
     Embedder,
@@ -77,7 +77,7 @@ class Parts:
     clock: Clock
     machine_clock: Clock
     ids: IdSource
-    observer: Observer
+    observer: FanOut
     policy_of: Callable[[str], GatePolicy]
     user_classes: Collection[str]
     read: ReadPolicy
@@ -337,6 +337,21 @@ class MemoryVerbs:
             self._parts.store, self._parts.queue, self._parts.policy_of,
             self._parts.clock.now(), user_id,
         )  # fmt: skip
+
+    def watch(self, observer: Observer) -> None:
+        """Tell this observer, too, what happens in this process; it must not raise."""
+        self._parts.observer.add(observer)
+
+    def unwatch(self, observer: Observer) -> None:
+        """Tell it no more."""
+        self._parts.observer.remove(observer)
+
+    async def users(self, after: str | None = None, limit: int = 100) -> list[str]:
+        """Return the ids of users in order, those after `after`: for whoever runs dualgate."""
+        if after is not None:
+            require_id("after", after)
+        intake.require_limit(limit, _PAGE_LIMIT)
+        return await self._parts.store.users(after, limit)
 
     # --- the person's verbs [F6]
 

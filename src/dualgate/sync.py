@@ -281,6 +281,18 @@ class SyncMemory:
         """Return pool sizes, threshold, queue and counts, of one user or of all."""
         return self._run(self._memory.stats(user_id))
 
+    def watch(self, observer: Observer) -> None:
+        """Tell this observer, too, what happens; it is told in the loop's thread."""
+        self._memory.watch(observer)
+
+    def unwatch(self, observer: Observer) -> None:
+        """Tell it no more."""
+        self._memory.unwatch(observer)
+
+    def users(self, after: str | None = None, limit: int = 100) -> list[str]:
+        """Return the ids of users in order, those after `after`: for whoever runs dualgate."""
+        return self._run(self._memory.users(after, limit))
+
     def correct(self, user_id: str, item_id: str, content: str) -> MemoryItem:
         """Reword an item; it keeps its id, place and counts, the old version is kept."""
         return self._run(self._memory.correct(user_id, item_id, content))

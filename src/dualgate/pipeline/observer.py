@@ -46,10 +46,18 @@ class Silent:
 
 
 class FanOut:
-    """Tells several observers, in order."""
+    """Tells several observers, in order. They may come and go."""
 
-    def __init__(self, observers: Sequence[Observer]) -> None:
+    def __init__(self, observers: Sequence[Observer] = ()) -> None:
         self._observers = tuple(observers)
+
+    def add(self, observer: Observer) -> None:
+        """Tell this one as well, from now on."""
+        self._observers = (*self._observers, observer)
+
+    def remove(self, observer: Observer) -> None:
+        """Tell this one no more."""
+        self._observers = tuple(each for each in self._observers if each is not observer)
 
     def decided(self, decision: Decision) -> None:
         """Tell all."""
