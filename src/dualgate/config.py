@@ -7,12 +7,13 @@ dualgate reads neither: `Settings()` is the defaults, `Settings.load()` reads bo
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import tomllib
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -23,6 +24,7 @@ from dualgate.domain.compaction import CompactionPolicy
 from dualgate.domain.policy import GatePolicy
 from dualgate.domain.transcript import TranscriptPolicy
 from dualgate.errors import SettingsError
+from dualgate.pipeline.endpoints import EmbeddingSettings, ModelSettings, Secret
 from dualgate.pipeline.recipes import ReadPolicy
 from dualgate.pipeline.worker import QueuePolicy
 
@@ -73,6 +75,8 @@ class Settings:
     transcripts: TranscriptPolicy = field(default_factory=TranscriptPolicy)
     compaction: CompactionPolicy = field(default_factory=CompactionPolicy)
     queue: QueuePolicy = field(default_factory=QueuePolicy)
+    model: ModelSettings = field(default_factory=ModelSettings)
+    embedding: EmbeddingSettings = field(default_factory=EmbeddingSettings)
     server: ServerSettings = field(default_factory=ServerSettings)
     timezone: str = "UTC"  # of messages that come without a time
     token_family: str = "o200k"  # noqa: S105 - of the model that reads the context
@@ -88,6 +92,8 @@ class Settings:
             *self.compaction.problems(),
             *self.transcripts.problems(),
             *self.queue.problems(),
+            *self.model.problems(),
+            *self.embedding.problems(),
             *self.server.problems(),
             *(
                 f"user_classes.{name}: {problem}"
@@ -134,10 +140,15 @@ class Settings:
                 tree = tomllib.loads(Path(path).read_text(encoding="utf-8"))
             except (OSError, ValueError) as error:
                 raise SettingsError([f"cannot read {path}: {error}"]) from error
-        problems: list[str] = []
+        problems = [
+            f"{table}.key must come from the environment, never from a file"
+            for table in _WITH_KEYS
+            if isinstance(tree.get(table), dict) and "key" in tree[table]
+        ]
         for name, text in environ.items():
             if name.startswith(PREFIX) and name not in _OTHER_VARIABLES:
                 _plant(tree, name.removeprefix(PREFIX).lower().split("__"), text, problems)
+        _fetch_keys(tree, environ)
         settings = _build(cls, tree, "", problems)
         if problems:
             raise SettingsError(problems)
@@ -148,6 +159,20 @@ class Settings:
 _OTHER_VARIABLES = frozenset(
     PREFIX + name for name in ("SETTINGS", "DB", "USER", "LANG", "SHARED_DATA", "EXAMPLES")
 )
+
+
+_WITH_KEYS = ("model", "embedding")
+
+
+def _fetch_keys(tree: dict[str, Any], environ: Mapping[str, str]) -> None:
+    """Put the keys where `key_env` says they are; one that is missing is a problem later."""
+    for table in _WITH_KEYS:
+        asked = tree.get(table)
+        if not isinstance(asked, dict):
+            continue
+        named = asked.get("key_env")
+        if isinstance(named, str) and environ.get(named):
+            asked.setdefault("key", environ[named])
 
 
 def _plant(tree: dict[str, Any], path: list[str], text: str, problems: list[str]) -> None:
@@ -209,14 +234,19 @@ def _coerced(hint: Any, given: Any, path: str, problems: list[str]) -> Any:
     return _scalar(hint, given)
 
 
-def _scalar(hint: Any, given: Any) -> Any:
-    if hint is bool:
-        words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
-        if isinstance(given, bool):
+def _any(given: Any) -> Any:
+    """Return what a file says as it stands; text from the environment is read as JSON if it is."""
+    if isinstance(given, str):
+        try:
+            return json.loads(given)
+        except ValueError:
             return given
-        if str(given).lower() not in words:
-            raise ValueError("must be true or false")
-        return words[str(given).lower()]
+    return given
+
+
+def _scalar(hint: Any, given: Any) -> Any:
+    if hint in _READERS:
+        return _READERS[hint](given)
     if isinstance(hint, type) and issubclass(hint, StrEnum):
         return hint(given)
     if hint in (int, float):
@@ -224,6 +254,22 @@ def _scalar(hint: Any, given: Any) -> Any:
     if not isinstance(given, str):
         raise TypeError("must be text")
     return given
+
+
+def _bool(given: Any) -> bool:
+    words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+    if isinstance(given, bool):
+        return given
+    if str(given).lower() not in words:
+        raise ValueError("must be true or false")
+    return words[str(given).lower()]
+
+
+def _secret(given: Any) -> Secret:
+    return given if isinstance(given, Secret) else Secret(str(given).strip())
+
+
+_READERS: Mapping[Any, Callable[[Any], Any]] = {Any: _any, Secret: _secret, bool: _bool}
 
 
 def _number(hint: type[int | float], given: Any) -> float:
