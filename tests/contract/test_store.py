@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from dualgate.testing.accounts_contract import AccountsContract
 from dualgate.testing.archive_contract import ArchiveContract
 from dualgate.testing.history_contract import HistoryContract
 from dualgate.testing.search_contract import SearchContract
@@ -30,4 +31,8 @@ class TestHistory(HistoryContract):
 
 
 class TestTranscript(TranscriptContract):
+    pass
+
+
+class TestAccounts(AccountsContract):
     pass

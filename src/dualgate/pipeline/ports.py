@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dualgate.domain.audit import Finding
 from dualgate.domain.compaction import Digest
 from dualgate.domain.items import Candidate, MemoryItem, Message
 from dualgate.domain.plan import Decision, Move, Pending, Plan
@@ -247,6 +248,28 @@ class ChatModel(Protocol):
         ModelRejectedError: all are ModelErrors and carry the usage so far.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsageLine:
+    """What one model cost one user for one task on one day (UTC).
+
+    user_id "" sums over all users; calls that serve no user (compaction) are kept under NOBODY.
+    turns: what the model read. skipped: turns that the pre-filter kept from it. fell_back: turns
+    read by the local extractor in its place.
+    """
+
+    user_id: str
+    day: date
+    task: ModelTask
+    model: str
+    usage: ModelUsage = ModelUsage()
+    turns: int = 0
+    skipped: int = 0
+    fell_back: int = 0
+
+
+NOBODY = "(nobody)"
 
 
 # --- the queue [W1] -----------------------------------------------------------------------------
@@ -806,6 +829,31 @@ class Store(Protocol):
 
     async def clear_notes(self, user_id: str, session_id: str, task_id: str) -> None:
         """Remove all notes of a task."""
+        ...
+
+    async def add_usage(self, lines: Sequence[UsageLine]) -> None:
+        """Add these numbers to what is recorded of the same user, day, task and model.
+
+        It brings no user into being.
+        """
+        ...
+
+    async def usage(self, user_id: str | None, since: date) -> list[UsageLine]:
+        """Return what models cost from that day on, by day, task and model.
+
+        Of one user, or summed over all (their user_id is ""), oldest first.
+        """
+        ...
+
+    async def keep_findings(self, user_id: str, findings: Sequence[Finding]) -> None:
+        """Write findings whole, over those with the same id [U2].
+
+        Raises InvalidInputError for another user's. They go with the items they are about [P3].
+        """
+        ...
+
+    async def findings(self, user_id: str, *, open_only: bool = True) -> list[Finding]:
+        """Return what audits found, oldest first [U2]."""
         ...
 
     async def users(self, after: str | None, limit: int) -> list[str]:

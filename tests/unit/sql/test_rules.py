@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from dualgate.adapters.sql import (
+    accounts,
     dialects,
     events,
     history,
@@ -24,6 +25,7 @@ from dualgate.adapters.sql.events import ShardRuleError, check
 from dualgate.adapters.sql.tables import metadata
 from dualgate.domain.view import OwnTime
 from dualgate.pipeline.ports import IndexedTurn, ItemFilter, Use
+from dualgate.testing.accounts_contract import a_finding, a_line
 from dualgate.testing.backend import a_vector, write
 from dualgate.testing.builders import MONDAY, a_decision, a_job, a_plan, a_turn, an_item
 
@@ -87,7 +89,7 @@ def test_the_user_leads_every_key_and_index():
         if next(iter(index.columns)).name != "user_id"
     ]
 
-    assert led_by_another == ["ix_heads_due"]  # its reason stands beside it
+    assert led_by_another == ["ix_usage_day", "ix_heads_due"]  # their reasons stand beside them
     for table in metadata.tables.values():
         assert next(iter(table.primary_key.columns)).name == "user_id", table.name
         assert not table.foreign_keys
@@ -143,6 +145,10 @@ async def _live_a_day(path):
     await store.turns_near("ann", a_vector(1), made_by="words", limit=1, gate=0)
     await store.placed_turns("ann", ["turn-1"], before=1, after=1)
     await store.resting_on("ann", ["turn-1"])
+    await store.add_usage([a_line()])
+    await store.usage(None, MONDAY.date())
+    await store.keep_findings("ann", [a_finding()])
+    await store.findings("ann")
     await store.stats()
     await backend.queue.depth()
     await write(backend, a_plan(purged=("item-1",)))
@@ -161,7 +167,9 @@ PLANNED = {
     "moves of an item": (history._ITEM_MOVES, "ix_moves_item"),
     "page": (history._page(frozenset({"user_id", "limit"})), "ix_items_created"),
     "decisions of a job": (history._decided(frozenset({"job_id"})), "ix_decisions_job"),
-    "purged decisions": (writing._PURGES[-1], "ix_decisions_item"),
+    "purged decisions": (writing._PURGES[-2], "ix_decisions_item"),
+    "findings about an item": (accounts.ABOUT_ITEM, "PRIMARY KEY (user_id=?)"),
+    "a day's usage": (accounts._SPENT_BY_ALL, "ix_usage_day"),
     "due heads": (queue._DUE, "ix_heads_due"),
     "turns by id": (transcripts._BY_ID, "PRIMARY KEY (user_id=? AND id=?)"),
     "the turn before": (transcripts._BEFORE, "ix_turns_session (user_id=? AND session_id=? AND"),

@@ -17,6 +17,7 @@ from dualgate.adapters.memory.turns import TurnIndex
 from dualgate.adapters.memory.vectors import VectorRows
 from dualgate.adapters.memory.words import WordIndex, searched_text
 from dualgate.domain.archiving import is_expired, leaving_rank
+from dualgate.domain.audit import Finding
 from dualgate.domain.items import MemoryItem, folded
 from dualgate.domain.plan import Decision, Move, Note, Pending, PendingState
 from dualgate.domain.signals import Signal
@@ -100,6 +101,7 @@ class Person:
     )
     settings: dict[str, Any] = field(default_factory=dict)
     own_time: OwnTime = field(default_factory=OwnTime)
+    findings: dict[str, Finding] = field(default_factory=dict)
 
     def commit(self, changes: Changes) -> None:
         """Make a unit's changes, all of them, in one step."""
@@ -230,6 +232,9 @@ class Person:
             self.open_pendings.pop(pending.id, None)
         for decision in [d for d in self.decisions.values() if d.item_id == item_id]:
             del self.decisions[decision.id]
+        for finding in list(self.findings.values()):
+            if item_id in (finding.item_id, finding.other_id):
+                del self.findings[finding.id]
 
 
 def slot_of(item: MemoryItem) -> tuple[str, str] | None:

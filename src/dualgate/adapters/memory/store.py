@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
-from datetime import datetime
+from datetime import date, datetime
 from weakref import WeakValueDictionary
 
 from dualgate.adapters.memory.doors import require_user
@@ -17,6 +17,7 @@ from dualgate.adapters.memory.person import Changes, Person
 from dualgate.adapters.memory.queue import MemoryQueue
 from dualgate.adapters.memory.turns import placed
 from dualgate.adapters.memory.unit import MemoryUnit, nearest_in, snapshot_of
+from dualgate.domain.audit import Finding, FindingState
 from dualgate.domain.belief import believed_at
 from dualgate.domain.items import MemoryItem
 from dualgate.domain.plan import Decision, Move, Pending
@@ -27,10 +28,12 @@ from dualgate.pipeline.ports import (
     ItemFilter,
     ItemPage,
     Lease,
+    ModelTask,
     PlacedTurn,
     Session,
     StoreStats,
     Transaction,
+    UsageLine,
     Use,
     Vector,
     WordedTurns,
@@ -51,6 +54,7 @@ class MemoryStore:
         self._strangers: WeakValueDictionary[str, Person] = WeakValueDictionary()
         # A lock lives as long as somebody holds it or waits for it.
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._usage: dict[tuple[date, ModelTask, str, str], UsageLine] = {}
 
     async def close(self) -> None:
         """Let everything go."""
@@ -275,6 +279,42 @@ class MemoryStore:
         """Remove all notes of a task."""
         self._person(user_id).notes.pop((session_id, task_id), None)
 
+    async def add_usage(self, lines: Sequence[UsageLine]) -> None:
+        """Add to what is recorded of the same user, day, task and model."""
+        for line in lines:
+            require_user(line.user_id)
+        for line in lines:
+            place = (line.day, line.task, line.model, line.user_id)
+            known = self._usage.get(place)
+            self._usage[place] = line if known is None else _together(known, line)
+
+    async def usage(self, user_id: str | None, since: date) -> list[UsageLine]:
+        """Return what models cost from that day on, of one user or of all."""
+        if user_id is not None:
+            require_user(user_id)
+        found: dict[tuple[date, ModelTask, str], UsageLine] = {}
+        for (day, task, model, user), line in sorted(self._usage.items()):
+            if day < since or user_id not in (None, user):
+                continue
+            mine = replace(line, user_id=user_id or "")
+            known = found.get((day, task, model))
+            found[day, task, model] = mine if known is None else _together(known, mine)
+        return list(found.values())
+
+    async def keep_findings(self, user_id: str, findings: Sequence[Finding]) -> None:
+        """Write findings whole [U2]."""
+        require_user(user_id)
+        if any(finding.user_id != user_id for finding in findings):
+            raise InvalidInputError("findings", "must be of this user")
+        person = self._people.setdefault(user_id, self._person(user_id))
+        person.findings |= {finding.id: finding for finding in findings}
+
+    async def findings(self, user_id: str, *, open_only: bool = True) -> list[Finding]:
+        """Return what audits found, oldest first [U2]."""
+        kept = self._person(user_id).findings.values()
+        shown = [f for f in kept if not open_only or f.state is FindingState.OPEN]
+        return sorted(shown, key=lambda finding: (finding.found_at, finding.id))
+
     async def users(self, after: str | None, limit: int) -> list[str]:
         """Return user ids in order, for upkeep over all."""
         listed = (user for user in self._people if after is None or user > after)
@@ -305,6 +345,16 @@ class MemoryStore:
     def _require_held(self, lease: Lease | None) -> None:
         if lease is not None and not self._queue.holds(lease):
             raise LeaseLostError(lease.user_id)
+
+
+def _together(one: UsageLine, other: UsageLine) -> UsageLine:
+    return replace(
+        one,
+        usage=one.usage + other.usage,
+        turns=one.turns + other.turns,
+        skipped=one.skipped + other.skipped,
+        fell_back=one.fell_back + other.fell_back,
+    )
 
 
 def _used(item: MemoryItem, use: Use, own_time: OwnTime) -> MemoryItem:

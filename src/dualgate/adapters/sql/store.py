@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from datetime import datetime
+from datetime import date, datetime
 from typing import TypeVar
 
-from dualgate.adapters.sql import history, jobs, reading, transcripts, warm, writing
+from dualgate.adapters.sql import accounts, history, jobs, reading, transcripts, warm, writing
 from dualgate.adapters.sql.cache import Entry, UserCache
 from dualgate.adapters.sql.dialects import Sql
 from dualgate.adapters.sql.engine import Database
 from dualgate.adapters.sql.reading import UserRow
 from dualgate.adapters.sql.transaction import SqlTransaction
 from dualgate.adapters.sql.vectors import checked
+from dualgate.domain.audit import Finding
 from dualgate.domain.items import MemoryItem
 from dualgate.domain.plan import Decision, Move, Pending
 from dualgate.domain.signals import Signal
@@ -27,6 +28,7 @@ from dualgate.pipeline.ports import (
     Session,
     StoreStats,
     Transaction,
+    UsageLine,
     Use,
     Vector,
     WordedTurns,
@@ -243,6 +245,31 @@ class SqlStore:
         """Remove all notes of a task."""
         await self._write_for(
             user_id, lambda sql: history.clear_notes(sql, user_id, session_id, task_id)
+        )
+
+    async def add_usage(self, lines: Sequence[UsageLine]) -> None:
+        """Add to what is recorded of the same user, day, task and model."""
+        for line in lines:
+            require_user(line.user_id)
+        await self._database.write(lambda sql: accounts.add_usage(sql, lines))
+
+    async def usage(self, user_id: str | None, since: date) -> list[UsageLine]:
+        """Return what models cost from that day on, of one user or of all."""
+        if user_id is not None:
+            require_user(user_id)
+        return await self._database.read(lambda sql: accounts.usage(sql, user_id, since))
+
+    async def keep_findings(self, user_id: str, findings: Sequence[Finding]) -> None:
+        """Write findings whole [U2]."""
+        require_user(user_id)
+        if any(finding.user_id != user_id for finding in findings):
+            raise InvalidInputError("findings", "must be of this user")
+        await self._write_for(user_id, lambda sql: accounts.keep_findings(sql, findings))
+
+    async def findings(self, user_id: str, *, open_only: bool = True) -> list[Finding]:
+        """Return what audits found, oldest first [U2]."""
+        return await self._read(
+            user_id, lambda sql: accounts.findings(sql, user_id, open_only=open_only)
         )
 
     async def users(self, after: str | None, limit: int) -> list[str]:

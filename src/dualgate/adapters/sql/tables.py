@@ -300,6 +300,45 @@ Index(
     turn_index.c.seq,
 )
 
+# --- models and audits --------------------------------------------------------------------------
+
+# One row for what one model cost one user for one task on one day.
+model_usage = Table(
+    "model_usage",
+    metadata,
+    _text("user_id", key=True),
+    # The day's ordinal: 1 is the first of January of the year 1.
+    Column("day", Integer, primary_key=True, autoincrement=False),
+    _text("task", key=True),
+    _text("model", key=True),
+    _sequence("calls"),
+    _sequence("input_tokens"),
+    _sequence("output_tokens"),
+    _flag("estimated"),
+    _sequence("turns"),
+    _sequence("skipped"),
+    _sequence("fell_back"),
+    sqlite_with_rowid=False,
+)
+# An exception to the first rule: the day's budget is over all users. Every shard keeps its own.
+Index("ix_usage_day", model_usage.c.day)
+
+audit_findings = Table(
+    "audit_findings",
+    metadata,
+    _text("user_id", key=True),
+    _text("id", key=True),
+    _text("kind"),
+    _text("item_id"),
+    _text("other_id", empty=True),
+    _text("said"),
+    _text("by"),
+    _time("found_at"),
+    _text("state"),
+    _time("settled_at", empty=True),
+    sqlite_with_rowid=False,
+)
+
 # --- the queue [W1] -----------------------------------------------------------------------------
 
 # `payload` is emptied when the job is done: what stays answers idempotency keys and job_state.

@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import Table, bindparam, delete, select, update
 
-from dualgate.adapters.sql import reading, tables, transcripts
+from dualgate.adapters.sql import accounts, reading, tables, transcripts
 from dualgate.adapters.sql.dialects import Sql, inserting
 from dualgate.adapters.sql.lines import Lines
 from dualgate.adapters.sql.rows import (
@@ -65,6 +65,7 @@ _PURGES = (
             tables.memory_decisions,
         )
     ),
+    accounts.ABOUT_ITEM,
 )
 _COUNT_USE = (
     update(tables.memory_items)
