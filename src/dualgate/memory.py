@@ -7,7 +7,8 @@ file.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -23,17 +24,21 @@ from dualgate.domain.compaction import CompactionPolicy
 from dualgate.domain.items import Candidate, MemoryItem, choice, clean_text
 from dualgate.domain.plan import Decision, Move, Pending
 from dualgate.domain.policy import GatePolicy
+from dualgate.domain.signals import Signal
 from dualgate.domain.status import Status
 from dualgate.domain.transcript import TranscriptPolicy
 from dualgate.domain.types import ItemType
-from dualgate.errors import InvalidInputError, NotFoundError
+from dualgate.errors import InvalidInputError, JobFailedError, NotFoundError
 from dualgate.pipeline import curate, intake, keep, looking, opening, write
 from dualgate.pipeline import recall as recalling
 from dualgate.pipeline.intake import Receipt, require_id
 from dualgate.pipeline.looking import History, Stats
 from dualgate.pipeline.observer import FanOut, Observer
+from dualgate.pipeline.paging import DecisionPage, page_of
 from dualgate.pipeline.ports import (
     Clock,
+    DeadJob,
+    DeadJob,
     Embedder,
     Extractor,
     IdSource,
@@ -51,8 +56,9 @@ from dualgate.pipeline.ports import (
     TokenCounter,
 )
 from dualgate.pipeline.recipes import ReadPolicy
+from dualgate.pipeline.serving import Keyring, ServingStore
 from dualgate.pipeline.uses import UseBook
-from dualgate.pipeline.waiting import Waiting
+from dualgate.pipeline.waiting import JobReport, Waiting
 from dualgate.pipeline.worker import QueuePolicy, Worker
 
 _PAGE_LIMIT = 1_000
@@ -77,6 +83,8 @@ class Parts:
     clock: Clock
     machine_clock: Clock
     ids: IdSource
+    serving: ServingStore
+    keys: Keyring
     observer: FanOut
     policy_of: Callable[[str], GatePolicy]
     user_classes: Collection[str]
@@ -118,6 +126,16 @@ class MemoryVerbs:
             parts.machine_clock, parts.observer,
         )  # fmt: skip
         self._closed = False
+
+    @property
+    def serving(self) -> ServingStore:
+        """Return what a server keeps beside the memory."""
+        return self._parts.serving
+
+    @property
+    def keys(self) -> Keyring:
+        """Return the API keys of the server on this memory."""
+        return self._parts.keys
 
     # --- life
 
@@ -164,15 +182,21 @@ class MemoryVerbs:
         private: bool = False,
         task_id: str | None = None,
         parent_session_id: str | None = None,
+        idempotency_key: str | None = None,
     ) -> Receipt:
         """Hand over turns; return as soon as they are durably queued [W1].
 
         messages: list of Message, or of mappings with role, content and optionally at and id.
-        private: nothing of it is written [P2]. Raises QueueFullError, InvalidInputError.
+        private: nothing of it is written [P2]. idempotency_key: the same key again is the same
+        job, whatever comes with it. Raises QueueFullError, InvalidInputError.
         """
         require_id("user_id", user_id)
         require_id("session_id", session_id)
-        for name, value in (("task_id", task_id), ("parent_session_id", parent_session_id)):
+        for name, value in (
+            ("task_id", task_id),
+            ("parent_session_id", parent_session_id),
+            ("idempotency_key", idempotency_key),
+        ):
             if value is not None:
                 require_id(name, value)
         given = intake.as_messages(messages)
@@ -189,7 +213,8 @@ class MemoryVerbs:
             "task_id": task_id,
             "parent_session_id": parent_session_id,
         }
-        return await self._queue_up(user_id, session_id, JobKind.TURNS, payload, wait=wait)
+        job = self._job(user_id, session_id, JobKind.TURNS, payload, idempotency_key)
+        return await self._queue_up(job, wait=wait)
 
     async def propose(
         self,
@@ -198,6 +223,7 @@ class MemoryVerbs:
         candidates: Sequence[Candidate],
         *,
         wait: bool = False,
+        idempotency_key: str | None = None,
     ) -> Receipt:
         """Hand over candidates that the assistant's own model understood [W5]."""
         require_id("user_id", user_id)
@@ -214,7 +240,8 @@ class MemoryVerbs:
             "candidates": [intake.candidate_to_payload(c) for c in safe],
             "at": self._parts.clock.now().isoformat(),
         }
-        return await self._queue_up(user_id, session_id, JobKind.CANDIDATES, payload, wait=wait)
+        job = self._job(user_id, session_id, JobKind.CANDIDATES, payload, idempotency_key)
+        return await self._queue_up(job, wait=wait)
 
     async def end_session(self, user_id: str, session_id: str) -> None:
         """End a session: its working memory goes [L2]."""
@@ -236,18 +263,24 @@ class MemoryVerbs:
         token_budget: int | None = None,
         window_tokens: int | None = None,
         lang: str | None = None,
+        preview: bool = False,
     ) -> ContextBlock:
-        """Return what the model should know at the start of a session [R1, R4]."""
+        """Return what the model should know at the start of a session [R1, R4].
+
+        preview: only look; nothing is kept of it, and it counts as no use of any item.
+        """
         require_id("user_id", user_id)
+        intake.require_flag("preview", preview)
         require_id("session_id", session_id)
         parts = self._parts
         block, uses = await opening.open_session(
             parts.store, parts.embedder, parts.tokens,
             user_id=user_id, session_id=session_id, query=clean_text("query", query),
             now=parts.clock.now(), policy=parts.read, token_budget=token_budget,
-            window_tokens=window_tokens, lang=lang,
+            window_tokens=window_tokens, lang=lang, preview=preview,
         )  # fmt: skip
-        self._uses.add(user_id, uses, parts.clock.now())
+        if not preview:
+            self._uses.add(user_id, uses, parts.clock.now())
         return block
 
     async def recall(
@@ -329,6 +362,78 @@ class MemoryVerbs:
         intake.require_limit(limit, _DECISIONS_LIMIT)
         return await self._parts.store.decisions(user_id, text=text, job_id=job_id, limit=limit)
 
+    async def moves(self, user_id: str, limit: int = 1_000) -> list[Move]:
+        """Return the last moves of all the user's items, newest first [S1]."""
+        require_id("user_id", user_id)
+        intake.require_limit(limit, _DECISIONS_LIMIT)
+        return (await self._parts.store.moves(user_id))[: -limit - 1 : -1]
+
+    async def signals(self, user_id: str, item_ids: Sequence[str]) -> dict[str, list[Signal]]:
+        """Return what was said for and against each of these items, oldest first."""
+        require_id("user_id", user_id)
+        for item_id in item_ids:
+            require_id("item_ids", item_id)
+        return await looking.signals(self._parts.store, user_id, item_ids)
+
+    async def dead(self, user_id: str | None = None, limit: int = 100) -> list[DeadJob]:
+        """Return parked jobs with their errors, newest first: of one user or of all [W1]."""
+        if user_id is not None:
+            require_id("user_id", user_id)
+        intake.require_limit(limit, _PAGE_LIMIT)
+        return await self._parts.queue.dead(user_id, limit)
+
+    async def revive(self, user_id: str, job_id: str) -> None:
+        """Let a parked job run again, in its old place. Raises NotFoundError."""
+        require_id("user_id", user_id)
+        require_id("job_id", job_id)
+        await self._parts.queue.revive(user_id, job_id, self._parts.machine_clock.now())
+        self._worker.wake()
+
+    async def decisions(
+        self,
+        user_id: str,
+        *,
+        text: str | None = None,
+        job_id: str | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> DecisionPage:
+        """Return what `why` returns, a page at a time, newest first."""
+        require_id("user_id", user_id)
+        if job_id is not None:
+            require_id("job_id", job_id)
+        intake.require_limit(limit, _PAGE_LIMIT)
+        return await page_of(
+            self._parts.store, user_id, text=intake.text_or_none("text", text), job_id=job_id,
+            limit=limit, cursor=cursor,
+        )  # fmt: skip
+
+    async def job(self, user_id: str, job_id: str, *, wait: bool = False) -> JobReport:
+        """Return how a job stands: waiting, done or dead, with its decisions or its error.
+
+        wait: until it is done or dead. Raises NotFoundError.
+        """
+        require_id("user_id", user_id)
+        require_id("job_id", job_id)
+        if wait:
+            with suppress(JobFailedError):
+                await self._waiting.for_job(user_id, job_id, self._helper())
+        return await self._waiting.report(user_id, job_id)
+
+    async def dead(self, user_id: str | None = None, limit: int = 100) -> list[DeadJob]:
+        """Return parked jobs with their errors, newest first, of one user or of all [W1]."""
+        if user_id is not None:
+            require_id("user_id", user_id)
+        intake.require_limit(limit, _PAGE_LIMIT)
+        return await self._parts.queue.dead(user_id, limit)
+
+    async def revive(self, user_id: str, job_id: str) -> None:
+        """Let a parked job run again, in its old place. Raises NotFoundError."""
+        require_id("user_id", user_id)
+        require_id("job_id", job_id)
+        await self._parts.queue.revive(user_id, job_id, self._parts.machine_clock.now())
+        self._worker.wake()
+
     async def stats(self, user_id: str | None = None) -> Stats:
         """Return pool sizes, threshold, queue and counts, of one user or of all."""
         if user_id is not None:
@@ -396,11 +501,28 @@ class MemoryVerbs:
         require_id("user_id", user_id)
         return await self._parts.store.pendings(user_id)
 
-    async def settle(self, user_id: str, pending_id: str, accept: bool) -> MemoryItem:
-        """Accept or reject a pending override; return the item that stands now."""
+    async def settle(
+        self, user_id: str, pending_id: str, accept: bool, keep_old: bool = False
+    ) -> MemoryItem:
+        """Accept or reject a pending override; return the item that stands now.
+
+        keep_old: accept it beside the frozen item, which stands as well.
+        """
         require_id("user_id", user_id)
         require_id("pending_id", pending_id)
-        return await curate.settle(user_id, pending_id, self._curate, accept=accept)
+        return await curate.settle(
+            user_id, pending_id, self._curate, accept=accept, keep_old=keep_old
+        )
+
+    async def choose(self, user_id: str, item_id: str) -> MemoryItem:
+        """Settle a contest for this item: what contradicts it is superseded [C2]."""
+        _ids(user_id, item_id)
+        return await curate.choose(user_id, item_id, self._curate)
+
+    async def keep_both(self, user_id: str, item_id: str) -> MemoryItem:
+        """End a contest without a loser: this item and what contradicts it hold [C2]."""
+        _ids(user_id, item_id)
+        return await curate.keep_both(user_id, item_id, self._curate)
 
     async def pause(self, user_id: str, capture: bool = True, recall: bool = False) -> None:
         """Stop writing, or reading, for a user until `resume` [P2]."""
@@ -463,20 +585,24 @@ class MemoryVerbs:
 
     # --- inside
 
-    async def _queue_up(
-        self, user_id: str, session_id: str, kind: str, payload: dict[str, Any], *, wait: bool
-    ) -> Receipt:
-        job = Job(
+    def _job(
+        self, user_id: str, session_id: str, kind: str, payload: dict[str, Any], key: str | None
+    ) -> Job:
+        return Job(
             id=self._parts.ids.new(), user_id=user_id, session_id=session_id, kind=kind,
-            payload=payload, enqueued_at=self._parts.machine_clock.now(),
+            payload=payload, enqueued_at=self._parts.machine_clock.now(), idempotency_key=key,
         )  # fmt: skip
+
+    async def _queue_up(self, job: Job, *, wait: bool) -> Receipt:
         job_id = await self._parts.queue.enqueue(job)
         self._worker.wake()
         if not wait:
             return Receipt(job_id=job_id)
-        helper = None if self._parts.run_worker else self._worker.run_once
-        decisions = await self._waiting.for_job(user_id, job_id, helper)
+        decisions = await self._waiting.for_job(job.user_id, job_id, self._helper())
         return Receipt(job_id=job_id, decisions=tuple(decisions))
+
+    def _helper(self) -> Callable[[], Awaitable[bool]] | None:
+        return None if self._parts.run_worker else self._worker.run_once
 
     async def _run_job(self, job: Job, lease: Lease) -> list[Decision]:
         decisions = await write.remember(job, lease, self._write)

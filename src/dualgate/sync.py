@@ -20,13 +20,14 @@ from dualgate.conversation.working import WorkingMemory
 from dualgate.domain.assembly import ContextBlock
 from dualgate.domain.items import Candidate, MemoryItem
 from dualgate.domain.plan import Decision, Move, Pending
+from dualgate.domain.signals import Signal
 from dualgate.domain.status import Status
 from dualgate.domain.types import ItemType
 from dualgate.errors import DualgateError
 from dualgate.pipeline.intake import Receipt
 from dualgate.pipeline.looking import History, Stats
 from dualgate.pipeline.observer import Observer
-from dualgate.pipeline.ports import Clock, Embedder, Extractor, ItemPage
+from dualgate.pipeline.ports import Clock, DeadJob, Embedder, Extractor, ItemPage
 from dualgate.pipeline.recall import Found
 
 _T = TypeVar("_T")
@@ -155,6 +156,7 @@ class SyncMemory:
         private: bool = False,
         task_id: str | None = None,
         parent_session_id: str | None = None,
+        idempotency_key: str | None = None,
     ) -> Receipt:
         """Hand over turns; return as soon as they are durably queued [W1]."""
         return self._run(
@@ -193,6 +195,7 @@ class SyncMemory:
         token_budget: int | None = None,
         window_tokens: int | None = None,
         lang: str | None = None,
+        preview: bool = False,
     ) -> ContextBlock:
         """Return what the model should know at the start of a session [R1, R4]."""
         return self._run(
@@ -203,6 +206,7 @@ class SyncMemory:
                 token_budget=token_budget,
                 window_tokens=window_tokens,
                 lang=lang,
+                preview=preview,
             )
         )
 
@@ -277,6 +281,22 @@ class SyncMemory:
         """Return recorded decisions, newest first, refused ones too [W2]."""
         return self._run(self._memory.why(user_id, text=text, job_id=job_id, limit=limit))
 
+    def moves(self, user_id: str, limit: int = 1_000) -> list[Move]:
+        """Return the last moves of all the user's items, newest first [S1]."""
+        return self._run(self._memory.moves(user_id, limit))
+
+    def signals(self, user_id: str, item_ids: Sequence[str]) -> dict[str, list[Signal]]:
+        """Return what was said for and against each of these items, oldest first."""
+        return self._run(self._memory.signals(user_id, item_ids))
+
+    def dead(self, user_id: str | None = None, limit: int = 100) -> list[DeadJob]:
+        """Return parked jobs with their errors, newest first: of one user or of all [W1]."""
+        return self._run(self._memory.dead(user_id, limit))
+
+    def revive(self, user_id: str, job_id: str) -> None:
+        """Let a parked job run again, in its old place. Raises NotFoundError."""
+        return self._run(self._memory.revive(user_id, job_id))
+
     def stats(self, user_id: str | None = None) -> Stats:
         """Return pool sizes, threshold, queue and counts, of one user or of all."""
         return self._run(self._memory.stats(user_id))
@@ -325,9 +345,19 @@ class SyncMemory:
         """Return the open pending overrides, oldest first [F3]."""
         return self._run(self._memory.pending(user_id))
 
-    def settle(self, user_id: str, pending_id: str, accept: bool) -> MemoryItem:
+    def settle(
+        self, user_id: str, pending_id: str, accept: bool, keep_old: bool = False
+    ) -> MemoryItem:
         """Accept or reject a pending override; return the item that stands now."""
-        return self._run(self._memory.settle(user_id, pending_id, accept))
+        return self._run(self._memory.settle(user_id, pending_id, accept, keep_old))
+
+    def choose(self, user_id: str, item_id: str) -> MemoryItem:
+        """Settle a contest for this item: what contradicts it is superseded [C2]."""
+        return self._run(self._memory.choose(user_id, item_id))
+
+    def keep_both(self, user_id: str, item_id: str) -> MemoryItem:
+        """End a contest without a loser: this item and what contradicts it hold [C2]."""
+        return self._run(self._memory.keep_both(user_id, item_id))
 
     def pause(self, user_id: str, capture: bool = True, recall: bool = False) -> None:
         """Stop writing, or reading, for a user until `resume` [P2]."""

@@ -87,6 +87,33 @@ def unpin(item: MemoryItem, snapshot: Snapshot, policy: GatePolicy, now: datetim
     return draft.plan()
 
 
+def choose(item: MemoryItem, snapshot: Snapshot, policy: GatePolicy, now: datetime) -> Plan:
+    """Settle a contest for this item by its user's word: the others give way to it [C2]."""
+    draft = _draft(item, snapshot, policy, now, HOT, "choose")
+    item = _contested(draft.current(item))
+    losers = [rival for i in item.contested_with if (rival := draft.hot.get(i)) is not None]
+    for loser in losers:
+        supersede(draft, loser, item.id, {"chosen": True})
+    item = _kept(draft.current(item)).with_(contested_with=())
+    if item.override_of is None and losers:
+        last = max(losers, key=lambda loser: loser.version)
+        item = item.with_(override_of=last.id, version=max(item.version, last.version + 1))
+    _vouched(draft, item)
+    return draft.plan()
+
+
+def keep_both(item: MemoryItem, snapshot: Snapshot, policy: GatePolicy, now: datetime) -> Plan:
+    """End a contest without a loser: its user says that all of them hold [C2]."""
+    draft = _draft(item, snapshot, policy, now, HOT, "keep_both")
+    item = _contested(draft.current(item))
+    together = [item, *(r for i in item.contested_with if (r := draft.hot.get(i)) is not None)]
+    ids = {one.id for one in together}
+    for one in together:
+        left = () if one.id == item.id else tuple(i for i in one.contested_with if i not in ids)
+        _vouched(draft, _kept(draft.current(one)).with_(contested_with=left))
+    return draft.plan()
+
+
 def correct(
     item: MemoryItem,
     content: str,
@@ -194,6 +221,30 @@ def accept(
     return draft.plan()
 
 
+def admit(
+    pending: Pending, item: MemoryItem, snapshot: Snapshot, policy: GatePolicy, now: datetime
+) -> Plan:
+    """Let the frozen item stand and the new value too: its user says that both hold [F6]."""
+    draft = _draft(item, snapshot, policy, now, ACTIVE, "keep_both")
+    draft.end_challenge(pending, PendingState.ACCEPTED)
+    proposal = Proposal(
+        id=pending.id, user_id=pending.user_id, session_id=own_session(now),
+        candidate=pending.candidate, at=now, source=Source.USER,
+    )  # fmt: skip
+    risen = _kept(challenge.risen_from(draft, pending, proposal)).with_(
+        support=1.0, last_seen_at=now
+    )
+    draft.hear(_own_signal(risen, now, pending.id, agrees=True))
+    entered = draft.enter_hot(
+        risen, Cause.ADMITTED, Status.CANDIDATE, {"own_word": True}, is_new=True, force=True
+    )
+    _vouched(draft, entered or risen)
+    current = draft.current(item)
+    draft.put(current.with_(last_seen_at=max(current.last_seen_at, now)))
+    stand_by(draft, current, now)
+    return draft.plan()
+
+
 def reject(
     pending: Pending, item: MemoryItem, snapshot: Snapshot, policy: GatePolicy, now: datetime
 ) -> Plan:
@@ -220,6 +271,12 @@ def _draft(
         rule = f"{verb} needs an item that is {words}"
         raise InvalidInputError("item_id", rule, str(item.status))
     return Draft(snapshot, policy, now, Actor.USER)
+
+
+def _contested(item: MemoryItem) -> MemoryItem:
+    if not item.contested_with:
+        raise InvalidInputError("item_id", "must be a contested item", item.id)
+    return item
 
 
 def _kept(item: MemoryItem) -> MemoryItem:

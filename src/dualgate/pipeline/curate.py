@@ -55,6 +55,16 @@ async def unpin(user_id: str, item_id: str, on: CuratePorts) -> MemoryItem:
     return await _do(user_id, item_id, on, curation.unpin)
 
 
+async def choose(user_id: str, item_id: str, on: CuratePorts) -> MemoryItem:
+    """Settle a contest for this item."""
+    return await _do(user_id, item_id, on, curation.choose)
+
+
+async def keep_both(user_id: str, item_id: str, on: CuratePorts) -> MemoryItem:
+    """End a contest without a loser."""
+    return await _do(user_id, item_id, on, curation.keep_both)
+
+
 async def restore(user_id: str, item_id: str, on: CuratePorts) -> MemoryItem:
     """Take a forget back."""
     return await _do(user_id, item_id, on, curation.restore)
@@ -84,17 +94,21 @@ async def correct(user_id: str, item_id: str, content: str, on: CuratePorts) -> 
     return result
 
 
-async def settle(user_id: str, pending_id: str, on: CuratePorts, *, accept: bool) -> MemoryItem:
+async def settle(
+    user_id: str, pending_id: str, on: CuratePorts, *, accept: bool, keep_old: bool = False
+) -> MemoryItem:
     """Accept or reject a pending override; return the item that stands now [F3]."""
-    if not isinstance(accept, bool):
-        raise InvalidInputError("accept", "must be True or False", accept)
+    for name, flag in (("accept", accept), ("keep_old", keep_old)):
+        if not isinstance(flag, bool):
+            raise InvalidInputError(name, "must be True or False", flag)
     async with on.store.begin(user_id) as tx:
         pending = await _open_pending(tx, pending_id)
         item = await _item(tx, pending.item_id)
         snapshot, now = await tx.snapshot(), on.clock.now()
         policy = on.policy_of(snapshot.user_class)
         if accept:
-            plan = curation.accept(pending, item, snapshot, policy, now)
+            verb = curation.admit if keep_old else curation.accept
+            plan = verb(pending, item, snapshot, policy, now)
             vectors = await on.embedder.embed([pending.candidate.content])
             await tx.apply(plan, {pending.id: vectors[0]})
         else:

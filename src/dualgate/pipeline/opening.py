@@ -86,9 +86,11 @@ async def open_session(  # noqa: PLR0913 - the arguments of spec §8
     token_budget: int | None = None,
     window_tokens: int | None = None,
     lang: str | None = None,
+    preview: bool = False,
 ) -> tuple[ContextBlock, list[Use]]:
     """Return the block with which a session starts, and the uses to be counted.
 
+    preview: the session's core is not kept, so that looking leaves nothing behind.
     Being shown here is an access, never a relevance hit [F5]. Raises InvalidInputError that names
     the argument and the rule.
     """
@@ -105,7 +107,7 @@ async def open_session(  # noqa: PLR0913 - the arguments of spec §8
     new = _NewCore(tokens, score, wanted, budgets.core, lang, opening)
     # A session's first core waits for the disk; the search need not wait with it.
     session, topic = await asyncio.gather(
-        _kept_session(store, snapshot, session_id, now, new),
+        _kept_session(store, snapshot, session_id, now, new, keep=not preview),
         _topic(source, snapshot, opening, policy.recipe_named(None), wanted),
     )
     core = await _core(source, snapshot, session, tokens, min(budgets.core, budgets.total))
@@ -152,26 +154,31 @@ class _NewCore:
 
 
 async def _kept_session(
-    store: Store, snapshot: Snapshot, session_id: str, now: datetime, new: _NewCore
+    store: Store,
+    snapshot: Snapshot,
+    session_id: str,
+    now: datetime,
+    new: _NewCore,
+    *,
+    keep: bool,
 ) -> Session:
     """Return the session with its core, rendered at its first context() [R1]."""
     session = await store.session(snapshot.user_id, session_id)
     if session is not None and session.core_text is not None:
         return session
     text, cost, ids = new.render(snapshot)
-    return await store.keep_core(
-        Session(
-            user_id=snapshot.user_id,
-            id=session_id,
-            # Its first turns tell whose fork it is; looking comes before them [F2].
-            root_id="" if session is None else session.root_id,
-            started_at=now if session is None else session.started_at,
-            ended_at=None if session is None else session.ended_at,
-            core_text=text,
-            core_item_ids=ids,
-            core_tokens=cost,
-        )
+    opened = Session(
+        user_id=snapshot.user_id,
+        id=session_id,
+        # Its first turns tell whose fork it is; looking comes before them [F2].
+        root_id="" if session is None else session.root_id,
+        started_at=now if session is None else session.started_at,
+        ended_at=None if session is None else session.ended_at,
+        core_text=text,
+        core_item_ids=ids,
+        core_tokens=cost,
     )
+    return await store.keep_core(opened) if keep else opened
 
 
 async def _core(

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 
+from dualgate.domain import curation
 from dualgate.domain.override import OverridePolicy
 from dualgate.domain.plan import PendingState
 from dualgate.domain.policy import GatePolicy
@@ -221,6 +222,21 @@ def test_accepting_makes_the_new_value_the_next_version(mind):
     assert (item.value, item.status, item.version) == ("long", Status.CONFIRMED, 2)
     assert (item.override_of, item.support) == (frozen.id, 1.0)
     assert mind.pendings[held.pending_id].state is PendingState.ACCEPTED
+
+
+def test_a_challenge_can_be_accepted_beside_the_frozen_item(mind):
+    """[F6]: the user says that both hold"""
+    frozen = mind.freezes()
+    held = mind.prefers("long", confidence=0.8)
+    pending = mind.pendings[held.pending_id]
+
+    mind.apply(curation.admit(pending, frozen, mind.snapshot(), mind.policy, mind.now))
+
+    assert mind.current(frozen).status is Status.FROZEN
+    assert [(i.value, i.status, i.contested) for i in mind.hot] == [
+        ("long", Status.CONFIRMED, False)
+    ]
+    assert mind.challenges == []
 
 
 def test_a_passing_wish_against_a_frozen_item_is_noted_for_the_task(mind):

@@ -159,6 +159,39 @@ def test_a_count_never_falls_under_nought(mind):
     assert mind.does("dislike", item).confirm_count == 0
 
 
+# --- a contest
+
+
+def test_choosing_one_side_of_a_contest_supersedes_the_other(mind):
+    """[C2]: by the user in the panel"""
+    old = mind.knows(attribute="reply_length", value="short")
+    new = mind.items[mind.prefers("long").item_id]
+
+    assert mind.does("choose", old).status is Status.CONFIRMED
+    assert not mind.current(old).contested
+    assert mind.current(new).superseded_by == old.id
+    assert mind.current(old).override_of == new.id
+
+
+def test_keeping_both_sides_of_a_contest_leaves_both_confirmed(mind):
+    """[C2, F6]: the user says that both hold"""
+    old = mind.knows(attribute="reply_length", value="short")
+    new = mind.items[mind.prefers("long").item_id]
+
+    mind.does("keep_both", old)
+
+    assert [mind.current(i).contested for i in (old, new)] == [False, False]
+    assert [mind.current(i).status for i in (old, new)] == [Status.CONFIRMED] * 2
+
+
+@pytest.mark.parametrize("verb", ["choose", "keep_both"])
+def test_only_a_contested_item_can_end_a_contest(mind, verb):
+    item = mind.knows(attribute="reply_length", value="short")
+
+    with pytest.raises(InvalidInputError, match="must be a contested item"):
+        mind.does(verb, item)
+
+
 # --- pin
 
 

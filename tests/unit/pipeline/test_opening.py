@@ -98,6 +98,15 @@ async def test_the_three_sections_hold_what_belongs_there():
     assert strip_injected(block.text) == "\n" or strip_injected(block.text) == ""
 
 
+async def test_a_preview_shows_the_same_and_leaves_nothing_behind():
+    """[R1, U1]"""
+    backend = await filled(frozen("Ann lives in Oslo"), hot("Ann plays chess"))
+    looked, _ = await start(backend, "chess", preview=True)
+
+    assert await backend.store.session(USER, "s1") is None
+    assert looked == (await start(backend, "chess"))[0]
+
+
 async def test_an_empty_memory_says_nothing():
     block, uses = await start(await filled(), "我叫什么名字？")
 
