@@ -38,7 +38,6 @@ from dualgate.pipeline.paging import DecisionPage, page_of
 from dualgate.pipeline.ports import (
     Clock,
     DeadJob,
-    DeadJob,
     Embedder,
     Extractor,
     IdSource,
@@ -374,20 +373,6 @@ class MemoryVerbs:
         for item_id in item_ids:
             require_id("item_ids", item_id)
         return await looking.signals(self._parts.store, user_id, item_ids)
-
-    async def dead(self, user_id: str | None = None, limit: int = 100) -> list[DeadJob]:
-        """Return parked jobs with their errors, newest first: of one user or of all [W1]."""
-        if user_id is not None:
-            require_id("user_id", user_id)
-        intake.require_limit(limit, _PAGE_LIMIT)
-        return await self._parts.queue.dead(user_id, limit)
-
-    async def revive(self, user_id: str, job_id: str) -> None:
-        """Let a parked job run again, in its old place. Raises NotFoundError."""
-        require_id("user_id", user_id)
-        require_id("job_id", job_id)
-        await self._parts.queue.revive(user_id, job_id, self._parts.machine_clock.now())
-        self._worker.wake()
 
     async def decisions(
         self,
