@@ -20,6 +20,7 @@ from dualgate.domain.override import (
 )
 from dualgate.domain.plan import Challenge, Outcome, Pending, PendingState
 from dualgate.domain.status import Cause, Status
+from dualgate.domain.types import Source
 from dualgate.domain.view import Likeness, Partner
 
 
@@ -41,6 +42,9 @@ def meet(
 ) -> Verdict:
     """Meet a challenge to a frozen item; `likeness` compares it with what is parked already."""
     firmness, reason = stand(proposal.candidate, draft.policy.override)
+    if proposal.source is Source.HINT:
+        firmness = Stand.IGNORE
+        reason = "frozen_hint"
     if firmness is Stand.OVERRIDE and corrects(proposal, frozen.item):
         return Verdict(outcome=None, reason=reason)
     if firmness is Stand.OVERRIDE:

@@ -15,12 +15,12 @@ from dualgate.domain.signals import (
     Signal,
     added_support,
     belief,
+    counted,
     counted_in_session,
     strongest_in_session,
-    weight,
 )
 from dualgate.domain.status import HOT, Cause, Status
-from dualgate.domain.types import Evidence, Sensitivity
+from dualgate.domain.types import Evidence, Sensitivity, Source
 
 _EVIDENCE_RANK = {Evidence.EMOTIONAL: 0, Evidence.IMPLIED: 1, Evidence.EXPLICIT: 2}
 _CARE_RANK = {Sensitivity.NORMAL: 0, Sensitivity.PERSONAL: 1, Sensitivity.SENSITIVE: 2}
@@ -48,8 +48,9 @@ def signal_of(proposal: Proposal, item_id: str, *, agrees: bool) -> Signal:
 def new_item(draft: Draft, proposal: Proposal, **lineage: Any) -> MemoryItem:
     """Return the item a proposal would become; it has no status in any pool yet."""
     candidate, policy = proposal.candidate, draft.policy
-    said = belief(candidate.confidence, candidate.evidence, policy.score.emotional_weight)
-    calm = 0.0 if candidate.evidence is Evidence.EMOTIONAL else candidate.confidence
+    emotional = policy.score.emotional_weight
+    said = belief(candidate.confidence, candidate.evidence, emotional, proposal.source)
+    calm = candidate.confidence if _is_calm(proposal) else 0.0
     return MemoryItem(
         id=proposal.id,
         user_id=proposal.user_id,
@@ -65,7 +66,7 @@ def new_item(draft: Draft, proposal: Proposal, **lineage: Any) -> MemoryItem:
         confidence=candidate.confidence,
         calm_confidence=calm,
         support=said,
-        confirm_count=weight(candidate.evidence, policy.score.emotional_weight),
+        confirm_count=counted(candidate.evidence, emotional, proposal.source),
         spaced_count=1,
         evidence=candidate.evidence,
         sensitivity=candidate.sensitivity,
@@ -90,10 +91,9 @@ def confirm(
     """Merge an agreeing signal into an item; `heard` is what its session said before [F2]."""
     candidate, emotional = proposal.candidate, draft.policy.score.emotional_weight
     before = strongest_in_session(heard, emotional)
-    now = belief(candidate.confidence, candidate.evidence, emotional)
-    gain = max(
-        0.0, weight(candidate.evidence, emotional) - counted_in_session(heard, emotional)
-    )
+    now = belief(candidate.confidence, candidate.evidence, emotional, proposal.source)
+    counts = counted(candidate.evidence, emotional, proposal.source)
+    gain = max(0.0, counts - counted_in_session(heard, emotional))
     is_new_day = gain > 0 and proposal.at.date() != item.last_seen_at.date()
     merged = _worded(item, candidate).with_(
         support=added_support(item.support, before, now),
@@ -110,11 +110,18 @@ def confirm(
         # Being spoken of is a use [D1], else the next upkeep would archive what was just said.
         accessed_day=max(item.accessed_day, draft.own_day()),
     )
-    if candidate.evidence is not Evidence.EMOTIONAL:
+    if _is_calm(proposal):
         merged = merged.with_(calm_confidence=max(merged.calm_confidence, candidate.confidence))
     draft.hear(signal_of(proposal, item.id, agrees=True))
-    stand_by(draft, item, proposal.at)
+    if proposal.source is not Source.HINT:
+        stand_by(draft, item, proposal.at)
     return settle(draft, raise_status(draft, draft.put(merged)))
+
+
+def _is_calm(proposal: Proposal) -> bool:
+    """Whether it is a word of the user's own, and no outburst [F1]."""
+    calm = proposal.candidate.evidence is not Evidence.EMOTIONAL
+    return calm and proposal.source is not Source.HINT
 
 
 def raise_status(draft: Draft, item: MemoryItem) -> MemoryItem:
@@ -148,10 +155,12 @@ def contradict(
 ) -> MemoryItem:
     """Take one confirmation off an item that is not frozen; a session counts once [F2]."""
     draft.hear(signal_of(proposal, item.id, agrees=False))
-    if item.status is Status.FROZEN or any(not s.agrees for s in heard):
+    against = (s for s in heard if not s.agrees and s.source is not Source.HINT)
+    if item.status is Status.FROZEN or any(against):
         return item
     # An outburst that contradicts counts as little as an outburst that confirms.
-    loss = weight(proposal.candidate.evidence, draft.policy.score.emotional_weight)
+    emotional = draft.policy.score.emotional_weight
+    loss = counted(proposal.candidate.evidence, emotional, proposal.source)
     return draft.put(item.with_(confirm_count=max(0.0, item.confirm_count - loss)))
 
 

@@ -27,7 +27,7 @@ class TopicGate:
     """
 
     semantic: float = 0.30  # strength a question about the world needs
-    alone: float = 0.10  # what such a question needs more where no word is shared
+    alone: float = 0.15  # what such a question needs more where no word is shared
     semantic_personal: float = 0.22  # the same for the user or a shared past
     subject_share: float = 0.3  # of the query's cosine with "the user" that is taken off
     type_lift: float = 0.12  # what the expected item type adds to the cosine

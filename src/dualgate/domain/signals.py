@@ -41,9 +41,29 @@ def weight(evidence: Evidence, emotional: float = EMOTIONAL_WEIGHT) -> float:
     return emotional if evidence is Evidence.EMOTIONAL else 1.0
 
 
-def belief(confidence: float, evidence: Evidence, emotional: float = EMOTIONAL_WEIGHT) -> float:
-    """Return c·w, what one signal adds to the support of an item [A2]."""
-    return confidence * weight(evidence, emotional)
+def belief(
+    confidence: float,
+    evidence: Evidence,
+    emotional: float = EMOTIONAL_WEIGHT,
+    source: Source = Source.LOCAL,
+) -> float:
+    """Return c·w, what one signal adds to the support of an item [A2].
+
+    A hint counts as little as an outburst: nobody heard the user say it.
+    """
+    doubted = emotional if source is Source.HINT else 1.0
+    return confidence * min(doubted, weight(evidence, emotional))
+
+
+def counted(
+    evidence: Evidence, emotional: float = EMOTIONAL_WEIGHT, source: Source = Source.LOCAL
+) -> float:
+    """Return what one signal counts towards, or against, confirm_count [F2]; a hint nothing [W5].
+
+    >>> counted(Evidence.EXPLICIT), counted(Evidence.EXPLICIT, source=Source.HINT)
+    (1.0, 0.0)
+    """
+    return 0.0 if source is Source.HINT else weight(evidence, emotional)
 
 
 def support_of(signals: Iterable[Signal], emotional: float = EMOTIONAL_WEIGHT) -> float:
@@ -51,7 +71,7 @@ def support_of(signals: Iterable[Signal], emotional: float = EMOTIONAL_WEIGHT) -
     strongest: dict[str, float] = {}
     for signal in signals:
         if signal.agrees:
-            said = belief(signal.confidence, signal.evidence, emotional)
+            said = belief(signal.confidence, signal.evidence, emotional, signal.source)
             strongest[signal.session_id] = max(strongest.get(signal.session_id, 0.0), said)
     doubt = 1.0
     for said in strongest.values():
@@ -76,10 +96,11 @@ def added_support(support: float, before: float, now: float) -> float:
 
 def strongest_in_session(signals: Sequence[Signal], emotional: float = EMOTIONAL_WEIGHT) -> float:
     """Return the strongest agreeing belief among one session's signals, 0 if there is none."""
-    said = (belief(s.confidence, s.evidence, emotional) for s in signals if s.agrees)
+    said = (belief(s.confidence, s.evidence, emotional, s.source) for s in signals if s.agrees)
     return max(said, default=0.0)
 
 
 def counted_in_session(signals: Sequence[Signal], emotional: float = EMOTIONAL_WEIGHT) -> float:
     """Return what a session's agreeing signals already count towards confirm_count [F2]."""
-    return max((weight(s.evidence, emotional) for s in signals if s.agrees), default=0.0)
+    said = (counted(s.evidence, emotional, s.source) for s in signals if s.agrees)
+    return max(said, default=0.0)

@@ -67,7 +67,8 @@ class Source(StrEnum):
 
     LOCAL = "local"
     LLM = "llm"
-    HOST = "host"
+    HOST = "host"  # with the user's own words beside it, or from a host that is trusted
+    HINT = "hint"  # a host's word alone: never a confirmation, never a correction
     USER = "user"
     IMPORT = "import"
 
