@@ -437,6 +437,23 @@ async def measured(given: argparse.Namespace) -> dict[str, list[str]]:
         found["facts"] = table(rows)
     rows, wrong = await silence(recipe)
     found["silence"] = [*table(rows), *(f"- {line}" for line in wrong), ""]
+    bars: list[Row] = []
+    for alone in (0.0, 0.05, 0.1, 0.15, 0.2, 0.3):
+        other = replace(recipe, gate=replace(recipe.gate, alone=alone))
+        chosen, held = (await silence(other))[0]
+        bars.append(
+            {"bar": recipe.gate.semantic + alone}
+            | {
+                f"{what}, {row['half']}": f"{row[key]} of {row[of]}"
+                for what, key, of in (
+                    ("project items", "bring a project item", "off-topic"),
+                    ("empty", "empty bring anything", "empty"),
+                    ("missed", "missed", "questions"),
+                )
+                for row in (chosen, held)
+            }
+        )
+    found["bars"] = table(bars)
     return found
 
 
