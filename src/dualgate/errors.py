@@ -9,6 +9,7 @@
     ├── ExtractionError            an extractor's answer could not be read [W5]
     ├── ModelError                 a model endpoint did not give an answer; carries the usage
     │   ├── ModelUnavailableError  outage, timeout, rate limit, cut stream: later it may work
+    │   │   └── ModelBudgetError   the day's tokens are used up: tomorrow it works
     │   ├── ModelRejectedError     the endpoint refuses such requests: key, name, address, schema
     │   ├── ModelRefusedError      the model will not answer this text (content filter)
     │   └── UnreadableAnswerError  it answered, but not in the form asked for; carries `raw`
@@ -100,7 +101,8 @@ class ModelError(DualgateError):
 class ModelUnavailableError(ModelError):
     """The endpoint does not answer now: outage, timeout, rate limit, cut stream.
 
-    retry_after: seconds the endpoint asked to wait, None if it did not say.
+    retry_after: seconds the endpoint asked to wait, None if it did not say. status: the HTTP
+    status, None if it came to no answer.
     """
 
     def __init__(
@@ -110,9 +112,26 @@ class ModelUnavailableError(ModelError):
         *,
         usage: object = None,
         retry_after: float | None = None,
+        status: int | None = None,
     ) -> None:
         self.retry_after = retry_after
+        self.status = status
         super().__init__(problem, advice, usage=usage)
+
+
+class ModelBudgetError(ModelUnavailableError):
+    """The day's tokens are used up; nothing was asked. scope: "user" or "total"."""
+
+    def __init__(self, scope: str, spent: int, budget: int, retry_after: float) -> None:
+        self.scope = scope
+        self.spent = spent
+        self.budget = budget
+        whose = "this user's" if scope == "user" else "the"
+        super().__init__(
+            f"{whose} model budget of today is used up: {spent} of {budget} tokens",
+            "It begins anew at midnight UTC",
+            retry_after=retry_after,
+        )
 
 
 class ModelRejectedError(ModelError):
