@@ -19,7 +19,7 @@ from dualgate.adapters.local.lexer import SnowballLexer
 from dualgate.adapters.local.redact import SecretRedactor
 from dualgate.adapters.local.structure import LexiconStructurer
 from dualgate.adapters.local.summarizer import LocalSummarizer
-from dualgate.adapters.system import SystemClock, Uuid7Source
+from dualgate.adapters.system import SystemClock, Uuid7Source, fresh_secret
 from dualgate.adapters.tokens import counter_for
 from dualgate.config import Settings
 from dualgate.domain.policy import GatePolicy
@@ -28,6 +28,7 @@ from dualgate.memory import MemoryVerbs, Parts
 from dualgate.pipeline.ingest import LogSession, ReadReport
 from dualgate.pipeline.observer import FanOut, Observer
 from dualgate.pipeline.ports import Clock, Embedder, Extractor, Queue, Store
+from dualgate.pipeline.serving import Keyring, ServingStore
 
 
 class Backend(Protocol):
@@ -41,6 +42,11 @@ class Backend(Protocol):
     @property
     def queue(self) -> Queue:
         """Return the queue."""
+        ...
+
+    @property
+    def serving(self) -> ServingStore:
+        """Return what a server keeps."""
         ...
 
     async def close(self) -> None:
@@ -174,6 +180,7 @@ def wire(
     def policy_of(name: str) -> GatePolicy:
         return classes.get(name, gates)
 
+    ids = Uuid7Source()
     reader = LocalExtractor(reading_embedder, structurer=structurer)
     return Parts(
         store=backend.store,
@@ -189,7 +196,10 @@ def wire(
         lexer=SnowballLexer(),
         clock=clock or machine_clock,
         machine_clock=machine_clock,
-        ids=Uuid7Source(),
+        ids=ids,
+        serving=backend.serving,
+        # Keys end by the machine's time, whatever time the memory lives in.
+        keys=Keyring(backend.serving, machine_clock, ids, fresh_secret),
         observer=FanOut(() if observer is None else (observer,)),
         policy_of=policy_of,
         user_classes=frozenset(settings.user_classes),

@@ -27,8 +27,10 @@ from dualgate.errors import DualgateError
 from dualgate.pipeline.intake import Receipt
 from dualgate.pipeline.looking import History, Stats
 from dualgate.pipeline.observer import Observer
+from dualgate.pipeline.paging import DecisionPage
 from dualgate.pipeline.ports import Clock, DeadJob, Embedder, Extractor, ItemPage
 from dualgate.pipeline.recall import Found
+from dualgate.pipeline.waiting import JobReport
 
 _T = TypeVar("_T")
 
@@ -168,6 +170,7 @@ class SyncMemory:
                 private=private,
                 task_id=task_id,
                 parent_session_id=parent_session_id,
+                idempotency_key=idempotency_key,
             )
         )
 
@@ -178,9 +181,14 @@ class SyncMemory:
         candidates: Sequence[Candidate],
         *,
         wait: bool = False,
+        idempotency_key: str | None = None,
     ) -> Receipt:
         """Hand over candidates that the assistant's own model understood [W5]."""
-        return self._run(self._memory.propose(user_id, session_id, candidates, wait=wait))
+        return self._run(
+            self._memory.propose(
+                user_id, session_id, candidates, wait=wait, idempotency_key=idempotency_key
+            )
+        )
 
     def end_session(self, user_id: str, session_id: str) -> None:
         """End a session: its working memory goes [L2]."""
@@ -280,6 +288,24 @@ class SyncMemory:
     ) -> list[Decision]:
         """Return recorded decisions, newest first, refused ones too [W2]."""
         return self._run(self._memory.why(user_id, text=text, job_id=job_id, limit=limit))
+
+    def decisions(
+        self,
+        user_id: str,
+        *,
+        text: str | None = None,
+        job_id: str | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> DecisionPage:
+        """Return what `why` returns, a page at a time, newest first."""
+        return self._run(
+            self._memory.decisions(user_id, text=text, job_id=job_id, limit=limit, cursor=cursor)
+        )
+
+    def job(self, user_id: str, job_id: str, *, wait: bool = False) -> JobReport:
+        """Return how a job stands: waiting, done or dead, with its decisions or its error."""
+        return self._run(self._memory.job(user_id, job_id, wait=wait))
 
     def moves(self, user_id: str, limit: int = 1_000) -> list[Move]:
         """Return the last moves of all the user's items, newest first [S1]."""

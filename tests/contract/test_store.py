@@ -8,6 +8,7 @@ from dualgate.testing.accounts_contract import AccountsContract
 from dualgate.testing.archive_contract import ArchiveContract
 from dualgate.testing.history_contract import HistoryContract
 from dualgate.testing.search_contract import SearchContract
+from dualgate.testing.serving_contract import ServingContract
 from dualgate.testing.store_contract import StoreContract
 from dualgate.testing.transcript_contract import TranscriptContract
 
@@ -35,4 +36,8 @@ class TestTranscript(TranscriptContract):
 
 
 class TestAccounts(AccountsContract):
+    pass
+
+
+class TestServing(ServingContract):
     pass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import threading
 from datetime import UTC, datetime
 from uuid import UUID
@@ -14,6 +15,11 @@ class SystemClock:
     def now(self) -> datetime:
         """Return the current instant."""
         return datetime.now(UTC)
+
+
+def fresh_secret() -> str:
+    """Return 256 random bits in base64url: 43 characters."""
+    return secrets.token_urlsafe(32)
 
 
 class Uuid7Source:

@@ -778,10 +778,11 @@ class Store(Protocol):
         text: str | None = None,
         job_id: str | None = None,
         limit: int = 100,
+        before: tuple[datetime, str] | None = None,
     ) -> list[Decision]:
         """Return recorded decisions, newest first: of a job, or whose content has `text`.
 
-        Upper and lower case are the same.
+        Upper and lower case are the same. before: (time, id) of the last one already shown.
         """
         ...
 

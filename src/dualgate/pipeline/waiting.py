@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 
 from dualgate.domain.plan import Decision
 from dualgate.errors import JobFailedError
 from dualgate.pipeline.ports import Queue, Store
 
 _LOOK_SECONDS = 0.05  # how often a job that another process runs is looked at
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobReport:
+    """How a job stands: waiting, done or dead; what it decided; why it failed for good."""
+
+    job_id: str
+    state: str
+    decisions: tuple[Decision, ...] = ()
+    error: str | None = None
 
 
 class Waiting:
@@ -45,7 +56,19 @@ class Waiting:
         finally:
             self._events.pop(job_id, None)
         if state == "dead":
-            dead = {d.job.id: d.error for d in await self._queue.dead(user_id)}
-            raise JobFailedError(job_id, dead.get(job_id, "unknown"))
-        found = await self._store.decisions(user_id, job_id=job_id, limit=10_000)
-        return found[::-1]
+            raise JobFailedError(job_id, await self._why_dead(user_id, job_id))
+        return await self._decisions(user_id, job_id)
+
+    async def report(self, user_id: str, job_id: str) -> JobReport:
+        """Return how the job stands now. Raises NotFoundError."""
+        state = await self._queue.job_state(user_id, job_id)
+        error = await self._why_dead(user_id, job_id) if state == "dead" else None
+        decisions = await self._decisions(user_id, job_id)
+        return JobReport(job_id=job_id, state=state, decisions=tuple(decisions), error=error)
+
+    async def _decisions(self, user_id: str, job_id: str) -> list[Decision]:
+        return (await self._store.decisions(user_id, job_id=job_id, limit=10_000))[::-1]
+
+    async def _why_dead(self, user_id: str, job_id: str) -> str:
+        dead = {d.job.id: d.error for d in await self._queue.dead(user_id, limit=10_000)}
+        return dead.get(job_id, "unknown")

@@ -21,6 +21,7 @@ import numpy as np
 
 from dualgate.domain.plan import Plan
 from dualgate.pipeline.ports import Lease, Queue, Store, Vector
+from dualgate.pipeline.serving import ServingStore
 from dualgate.testing.builders import USER
 
 
@@ -35,6 +36,11 @@ class Backend(Protocol):
     @property
     def queue(self) -> Queue:
         """Return the queue whose jobs the store's units can finish."""
+        ...
+
+    @property
+    def serving(self) -> ServingStore:
+        """Return what a server keeps beside the memory."""
         ...
 
     async def close(self) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dualgate.adapters.memory.queue import MemoryQueue
+from dualgate.adapters.memory.serving import MemoryServing
 from dualgate.adapters.memory.store import MemoryStore
 
 __all__ = ["MemoryBackend", "MemoryQueue", "MemoryStore", "open_memory"]
@@ -16,6 +17,7 @@ class MemoryBackend:
 
     store: MemoryStore
     queue: MemoryQueue
+    serving: MemoryServing = field(default_factory=MemoryServing)
 
     async def close(self) -> None:
         """Let everything go."""

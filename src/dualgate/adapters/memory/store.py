@@ -189,6 +189,7 @@ class MemoryStore:
         text: str | None = None,
         job_id: str | None = None,
         limit: int = 100,
+        before: tuple[datetime, str] | None = None,
     ) -> list[Decision]:
         """Return recorded decisions, newest first: of a job, or whose content has `text`."""
         sought = None if text is None else text.casefold()
@@ -197,6 +198,7 @@ class MemoryStore:
             for decision in self._person(user_id).decisions.values()
             if (job_id is None or decision.job_id == job_id)
             and (sought is None or sought in decision.candidate.content.casefold())
+            and (before is None or (decision.at, decision.id) < before)
         )
         found = heapq.nlargest(max(0, limit), listed, key=lambda d: (d.at, d.id))
         return [replace(decision, numbers=dict(decision.numbers)) for decision in found]

@@ -14,12 +14,12 @@ from typing import Any
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
-from dualgate.adapters.sql.tables import metadata
+from dualgate.adapters.sql.tables import NO_USERS, metadata
 from dualgate.errors import DualgateError
 
 ALL_USERS = "dualgate_all_users"  # execution option: why this statement may read every user
 
-_OURS = frozenset(metadata.tables) | {"memory_words", "turn_words"}
+_OURS = (frozenset(metadata.tables) - NO_USERS) | {"memory_words", "turn_words"}
 _TOUCHED = re.compile(
     r"\b(?:FROM|JOIN|INTO|UPDATE)\s+\"?(\w+)\"?|,\s*\"?(\w+)\"?(?= |$)", re.IGNORECASE
 )

@@ -173,7 +173,13 @@ def uses(sql: Sql, user_id: str, item_id: str, limit: int) -> list[Use]:
 
 
 def decisions(
-    sql: Sql, user_id: str, *, text: str | None, job_id: str | None, limit: int
+    sql: Sql,
+    user_id: str,
+    *,
+    text: str | None,
+    job_id: str | None,
+    limit: int,
+    before: tuple[datetime, str] | None = None,
 ) -> list[Decision]:
     """Return recorded decisions, newest first."""
     values: dict[str, Any] = {"user_id": user_id, "limit": max(0, limit)}
@@ -181,6 +187,8 @@ def decisions(
         values["pattern"] = _like(text)
     if job_id is not None:
         values["job_id"] = job_id
+    if before is not None:
+        values["before"], values["before_id"] = to_micros(before[0]), before[1]
     return [decision_of(row) for row in sql.rows(_decided(frozenset(values)), values)]
 
 
@@ -191,6 +199,9 @@ def _decided(given: frozenset[str]) -> Executable:
         statement = statement.where(_has_text(_decisions.folded))
     if "job_id" in given:
         statement = statement.where(_decisions.job_id == bindparam("job_id"))
+    if "before" in given:
+        same = and_(_decisions.at == bindparam("before"), _decisions.id < bindparam("before_id"))
+        statement = statement.where(or_(_decisions.at < bindparam("before"), same))
     newest = (_decisions.at.desc(), _decisions.id.desc())
     return statement.order_by(*newest).limit(bindparam("limit"))
 

@@ -12,6 +12,7 @@ from dualgate.adapters.sql.cache import UserCache
 from dualgate.adapters.sql.engine import Database, connect
 from dualgate.adapters.sql.failures import translated
 from dualgate.adapters.sql.queue import SqlQueue
+from dualgate.adapters.sql.serving import SqlServing
 from dualgate.adapters.sql.store import SqlStore
 from dualgate.adapters.sql.warm import Profile
 from dualgate.errors import InvalidInputError, StoreError
@@ -21,10 +22,11 @@ BUSY_SECONDS = 10.0  # how long another process may hold the write lock
 
 @dataclass(frozen=True, slots=True)
 class SqlBackend:
-    """A store and the queue that shares its units."""
+    """A store, the queue that shares its units, and what a server keeps."""
 
     store: SqlStore
     queue: SqlQueue
+    serving: SqlServing
 
     async def close(self) -> None:
         """Release the file."""
@@ -53,7 +55,7 @@ async def open_sqlite(
     database = Database(where, busy_seconds)
     await database.open()
     store = SqlStore(database, UserCache(), Profile(archive_capacity, vector_model))
-    return SqlBackend(store, SqlQueue(database, *queue_limits))
+    return SqlBackend(store, SqlQueue(database, *queue_limits), SqlServing(database))
 
 
 def _prepare(path: Path, busy_seconds: float) -> None:

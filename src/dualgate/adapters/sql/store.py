@@ -182,11 +182,14 @@ class SqlStore:
         text: str | None = None,
         job_id: str | None = None,
         limit: int = 100,
+        before: tuple[datetime, str] | None = None,
     ) -> list[Decision]:
         """Return recorded decisions, newest first."""
         return await self._read(
             user_id,
-            lambda sql: history.decisions(sql, user_id, text=text, job_id=job_id, limit=limit),
+            lambda sql: history.decisions(
+                sql, user_id, text=text, job_id=job_id, limit=limit, before=before
+            ),
         )
 
     async def pendings(self, user_id: str, *, open_only: bool = True) -> list[Pending]:

@@ -339,6 +339,41 @@ audit_findings = Table(
     sqlite_with_rowid=False,
 )
 
+# --- the server ---------------------------------------------------------------------------------
+
+# An exception to the first rule: a key is no user's, and is asked for before anybody knows whose
+# call it is. The table is small; every shard holds a copy (a reference table of Citus).
+api_keys = Table(
+    "api_keys",
+    metadata,
+    _text("digest", key=True),
+    _text("id"),
+    _text("tenant"),
+    _text("name"),
+    _text("scope"),
+    _time("created_at"),
+    _time("expires_at", empty=True),
+    _time("revoked_at", empty=True),
+    _time("last_used_at", empty=True),
+    sqlite_with_rowid=False,
+)
+Index("ux_keys_id", api_keys.c.id, unique=True)
+NO_USERS = frozenset({api_keys.name})
+
+# Which writes with an idempotency key were done; no word of what was in them.
+answered_requests = Table(
+    "answered_requests",
+    metadata,
+    _text("user_id", key=True),
+    _text("key", key=True),
+    _text("fingerprint"),
+    _time("begun_at"),
+    _time("done_at", empty=True),
+    _text("subject"),
+    sqlite_with_rowid=False,
+)
+Index("ix_answered_begun", answered_requests.c.user_id, answered_requests.c.begun_at)
+
 # --- the queue [W1] -----------------------------------------------------------------------------
 
 # `payload` is emptied when the job is done: what stays answers idempotency keys and job_state.
