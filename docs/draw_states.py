@@ -52,6 +52,7 @@ CAUSES = {
     Cause.CROWDED_OUT: "the archive is full [A7]",
     Cause.FORGOT: "the user removed it [P3]",
     Cause.RESTORED: "the user took that back",
+    Cause.ERASED: "the user erased it: only this line of the log is left",
 }
 
 

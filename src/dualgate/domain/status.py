@@ -52,6 +52,7 @@ class Cause(StrEnum):
     CROWDED_OUT = "crowded_out"  # the archive is full [A7]
     FORGOT = "forgot"  # the user removed it [P3]
     RESTORED = "restored"  # the user took that back
+    ERASED = "erased"  # its bytes are gone, for ever; only this line is left [P3]
 
 
 _ANY_LIVE = (Status.CANDIDATE, Status.CONFIRMED, Status.FROZEN, Status.ARCHIVED)
@@ -86,6 +87,7 @@ ARROWS: Mapping[tuple[Status | None, Cause], frozenset[Status]] = MappingProxyTy
             (status, Cause.FORGOT): frozenset({Status.FORGOTTEN})
             for status in (*_ANY_LIVE, Status.SUPERSEDED)
         },
+        **{(status, Cause.ERASED): frozenset({Status.FORGOTTEN}) for status in Status},
         (Status.FORGOTTEN, Cause.RESTORED): frozenset(
             {Status.CANDIDATE, Status.CONFIRMED, Status.SUPERSEDED}
         ),

@@ -42,6 +42,7 @@ LEGAL = {
     (S.ARCHIVED, C.FORGOT): {S.FORGOTTEN},
     (S.SUPERSEDED, C.FORGOT): {S.FORGOTTEN},
     (S.FORGOTTEN, C.RESTORED): {S.CANDIDATE, S.CONFIRMED, S.SUPERSEDED},
+    **{(status, C.ERASED): {S.FORGOTTEN} for status in S},
 }
 EVERY = [(status, cause) for status in (None, *Status) for cause in Cause]
 

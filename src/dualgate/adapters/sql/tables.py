@@ -374,6 +374,45 @@ answered_requests = Table(
 )
 Index("ix_answered_begun", answered_requests.c.user_id, answered_requests.c.begun_at)
 
+# --- what was erased [P3] --------------------------------------------------------------------------
+
+# Keyed hashes, no word: old text is recognised by them. An erasure leaves these three tables alone.
+tombstones = Table(
+    "tombstones",
+    metadata,
+    _text("user_id", key=True),
+    _text("hash", key=True),
+    _text("kind"),
+    _time("erased_at"),
+    sqlite_with_rowid=False,
+)
+
+# The key of the user's tombstones; and where the counters stood when all of the user was erased,
+# so that no other process takes a new state for an old one it still holds.
+tombstone_keys = Table(
+    "tombstone_keys",
+    metadata,
+    _text("user_id", key=True),
+    _text("key"),
+    _sequence("version"),
+    _sequence("units"),
+    sqlite_with_rowid=False,
+)
+
+# Erasures from the moment they were asked for until their bytes are gone from the file.
+erasures = Table(
+    "erasures",
+    metadata,
+    _text("user_id", key=True),
+    _text("id", key=True),
+    _text("kind"),
+    _text("target"),
+    _time("asked_at"),
+    _time("done_at", empty=True),
+    sqlite_with_rowid=False,
+)
+LEFT_BY_ERASURES = frozenset({tombstones.name, tombstone_keys.name, erasures.name})
+
 # --- the queue [W1] -----------------------------------------------------------------------------
 
 # `payload` is emptied when the job is done: what stays answers idempotency keys and job_state.

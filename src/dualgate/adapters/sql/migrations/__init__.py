@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dualgate.errors import NewerSchemaError, StoreError
 
-REVISIONS = ("0001", "0002", "0003", "0004")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005")
 HEAD = REVISIONS[-1]
 
 
