@@ -59,7 +59,7 @@ def unsaid(candidate: Candidate, said: str) -> frozenset[str]:
     """
     plain = folded(said)
     words = set(_WORD.findall(plain))
-    found = set()
+    found: set[str] = set()
     for text in (candidate.content, candidate.value or ""):
         bare = _DAY.sub(" ", text) if candidate.event_at or candidate.expires_at else text
         for sentence in _SENTENCE.split(bare):

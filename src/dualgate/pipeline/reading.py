@@ -231,6 +231,8 @@ class ModelReader:
             self._resting_until = self._clock.now() + timedelta(seconds=wait)
             self._why_resting = away[0].problem
             self._was_away = True
+        elif any(isinstance(a, ModelRejectedError) for a in answers):
+            self._was_away = True  # somebody has to correct the settings, and may
         elif any(not isinstance(a, Exception) for a in answers):
             self._resting_until = None
             self._recovered = self._recovered or self._was_away
