@@ -8,5 +8,16 @@ from __future__ import annotations
 
 from dualgate.testing.clock import ManualClock
 from dualgate.testing.fakes import CountingIds, HashEmbedder, ScriptedExtractor
+from dualgate.testing.llm_server import LlmServer, Manners
+from dualgate.testing.llm_speech import Asked, Fault
 
-__all__ = ["CountingIds", "HashEmbedder", "ManualClock", "ScriptedExtractor"]
+__all__ = [
+    "Asked",
+    "CountingIds",
+    "Fault",
+    "HashEmbedder",
+    "LlmServer",
+    "Manners",
+    "ManualClock",
+    "ScriptedExtractor",
+]

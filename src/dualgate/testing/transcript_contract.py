@@ -135,9 +135,7 @@ class TranscriptContract:
         assert await worded(backend, "tea") == ["t0"]
         assert await near(backend, a_vector(1), gate=-1.0) == []
 
-    async def test_what_is_indexed_again_is_found_by_the_new_alone(
-        self, backend: Backend
-    ) -> None:
+    async def test_what_is_indexed_again_is_found_by_the_new_alone(self, backend: Backend) -> None:
         said = turns("tea")
         await kept(backend, said, [a_vector(1)])
         anew = IndexedTurn(
@@ -197,9 +195,7 @@ class TranscriptContract:
         with pytest.raises(InvalidInputError, match="user_id"):
             await backend.store.resting_on(user_id, ["t0"])
 
-    async def test_a_turn_comes_with_its_neighbours_of_the_session(
-        self, backend: Backend
-    ) -> None:
+    async def test_a_turn_comes_with_its_neighbours_of_the_session(self, backend: Backend) -> None:
         await kept(backend, turns("a", "b", "c", "d"))
         await kept(backend, turns("x", "y", id="other", session_id="s2"))
 
