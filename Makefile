@@ -41,7 +41,7 @@ lock:  ## renew both locks from pyproject.toml; needs uv
 	uv pip compile pyproject.toml --group build --universal --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --custom-compile-command "make lock" \
 	  --quiet -o requirements.lock
-	uv pip compile pyproject.toml --group build --group dev --constraint requirements.lock \
+	uv pip compile pyproject.toml --all-extras --group build --group dev --constraint requirements.lock \
 	  --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	  --custom-compile-command "make lock" --quiet -o requirements-dev.lock
 

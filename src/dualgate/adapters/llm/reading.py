@@ -42,9 +42,11 @@ def read_answer(text: str, form: AnswerForm[T], shown: Sequence[str] = ()) -> Re
     shown: what the model was shown. JSON with words around it that stands in there as well is the
     question come back, no answer. Raises NotReadableError.
     """
-    bare = _THOUGHT.sub("", text.lstrip("\ufeff")).strip() or text.strip()
+    bare = text.lstrip("\ufeff").strip()
     if not bare:
         raise NotReadableError("the answer is empty")
+    if not _is_whole(bare):
+        bare = _THOUGHT.sub("", bare).strip() or bare
     pieces = _pieces(bare)
     if not pieces:
         raise NotReadableError("the answer holds no JSON object")
@@ -86,7 +88,7 @@ def parse(text: str) -> object:
 
 
 def _pieces(bare: str) -> list[str]:
-    if bare[0] in "{[" and bare[-1] in "}]" and _ends(bare, 0) == len(bare):
+    if _is_whole(bare):
         return [bare]
     fenced = [block.strip() for block in _FENCE.findall(bare)]
     fenced = [block for block in fenced if block.startswith(("{", "["))]
@@ -95,6 +97,10 @@ def _pieces(bare: str) -> list[str]:
     found = list(_objects(bare))
     # Nothing that begins like an object is one: say what is wrong with it, not that it lacks.
     return found or ([bare[bare.index("{") :]] if "{" in bare else [])
+
+
+def _is_whole(bare: str) -> bool:
+    return bare[0] in "{[" and bare[-1] in "}]" and _ends(bare, 0) == len(bare)
 
 
 def _objects(text: str) -> Iterator[str]:
