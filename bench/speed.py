@@ -159,6 +159,7 @@ async def running(path: Path, vectors: Dictionary) -> AsyncIterator[Running]:
         store=parts.store, extractor=parts.extractor, structurer=parts.structurer,
         embedder=parts.embedder, judge=parts.judge, clock=parts.clock, ids=parts.ids,
         policy_of=parts.policy_of, observer=parts.observer, lexer=parts.lexer,
+        redactor=parts.redactor,
     )  # fmt: skip
     try:
         yield Running(Memory(parts), backend, parts, ports)

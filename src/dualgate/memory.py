@@ -106,7 +106,7 @@ class MemoryVerbs:
         self._write = write.WritePorts(
             store=parts.store, extractor=parts.extractor, structurer=parts.structurer,
             embedder=parts.embedder, judge=parts.judge, clock=parts.clock, ids=parts.ids,
-            policy_of=parts.policy_of, observer=parts.observer,
+            policy_of=parts.policy_of, observer=parts.observer, redactor=parts.redactor,
             lexer=parts.lexer, history_turns=parts.history_turns,
         )  # fmt: skip
         self._curate = curate.CuratePorts(

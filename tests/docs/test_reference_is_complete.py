@@ -22,7 +22,7 @@ DOCS = ROOT / "docs"
 SOURCE = ROOT / "src" / "dualgate"
 # Where reasons of decisions are written.
 DECIDING = ("domain/case.py", "domain/decision.py", "domain/challenge.py", "domain/override.py",
-            "domain/admission.py", "pipeline/write.py")  # fmt: skip
+            "domain/admission.py", "pipeline/write.py", "pipeline/hearing.py")  # fmt: skip
 # Documented once, under `gates`.
 AGAIN = ("read.score", "read.archive")
 
@@ -115,7 +115,7 @@ def reasons_in(tree):
                 found |= literals(node.value)
             case ast.Return(value=ast.Tuple(elts=[ast.Attribute(value=verdict), why])):
                 found |= literals(why) if verdict.id == "Stand" else set()
-            case ast.AsyncFunctionDef(name="_flaw"):
+            case ast.AsyncFunctionDef(name="_flaw" | "_flaw_of_model"):
                 for each in ast.walk(node):
                     if isinstance(each, ast.Return) and each.value is not None:
                         found |= literals(each.value)

@@ -18,12 +18,14 @@ from numpy.typing import NDArray
 
 from dualgate.domain.audit import Finding
 from dualgate.domain.compaction import Digest
+from dualgate.domain.erasure import ErasureKind
 from dualgate.domain.items import Candidate, MemoryItem, Message
 from dualgate.domain.plan import Decision, Move, Pending, Plan
 from dualgate.domain.signals import Signal
 from dualgate.domain.status import Status
 from dualgate.domain.types import ItemType, Role
 from dualgate.domain.view import Likeness, OwnTime, Snapshot
+from dualgate.pipeline.dossier import AskedErasure, Dossier, Erasure
 
 Vector: TypeAlias = NDArray[np.float32]  # (dim,), unit length
 Vectors: TypeAlias = NDArray[np.float32]  # (n, dim), unit length
@@ -280,6 +282,7 @@ class JobKind:
 
     TURNS = "turns"
     CANDIDATES = "candidates"
+    REREAD = "reread"  # turns that a stand-in has read, for the model [W5]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -612,7 +615,8 @@ class Transaction(Protocol):
     async def empty_turns(self, turn_ids: Iterable[str]) -> None:
         """Take the content of these turns, and all they are found by [P3, L3].
 
-        Their ids stay known: what was forgotten is not read again from an old log [F2].
+        Their ids stay known: what was forgotten is not read again from an old log [F2]. The turn
+        after each was found by the same words; `unindexed_turns` returns it from then on.
         """
         ...
 
@@ -650,6 +654,30 @@ class Transaction(Protocol):
 
         Records those decisions that no plan has recorded. Raises NotFoundError for a job that
         does not wait any more (it is done, dead or unknown), which rolls the unit back.
+        """
+        ...
+
+    async def dossier(self) -> Dossier:
+        """Return all that is kept of the user, as this unit began; ask before it writes."""
+        ...
+
+    async def erased(self, marks: Iterable[str]) -> dict[str, tuple[ErasureKind, datetime]]:
+        """Return which of these marks have a tombstone, by what erasure, and since when [P3]."""
+        ...
+
+    async def erase(self, erasure: Erasure) -> Mapping[str, int]:
+        """Take all of it out, leave tombstones; return how many went of each kind [P3].
+
+        Ends the asked erasure (`done_at`), within this unit. With `whole`, nothing of the user is
+        left but tombstones, and the user exists no more. Nothing else may follow in this unit.
+        """
+        ...
+
+    async def put_back(self, dossier: Dossier, vectors: Mapping[str, Vector]) -> None:
+        """Write what a dossier holds and the store does not: what is known stays as it is [P3].
+
+        vectors: of the items. Jobs wait again. A user who does not exist gets the dossier's
+        settings and clock; tombstones come along where the key is the same, or there is none.
         """
         ...
 
@@ -855,6 +883,32 @@ class Store(Protocol):
 
     async def findings(self, user_id: str, *, open_only: bool = True) -> list[Finding]:
         """Return what audits found, oldest first [U2]."""
+        ...
+
+    async def dossier(self, user_id: str) -> Dossier:
+        """Return all that is kept of the user, of one consistent moment."""
+        ...
+
+    async def erased(
+        self, user_id: str, marks: Iterable[str]
+    ) -> dict[str, tuple[ErasureKind, datetime]]:
+        """Return which of these marks have a tombstone, by what erasure, and since when [P3]."""
+        ...
+
+    async def ask_erasure(self, asked: AskedErasure) -> None:
+        """Keep, durably, that this erasure was asked for: whatever happens, it will be done."""
+        ...
+
+    async def asked_erasures(self) -> list[AskedErasure]:
+        """Return the erasures, of all users, whose bytes are not gone yet, oldest first."""
+        ...
+
+    async def scrub(self, limit_bytes: int | None = None) -> bool:
+        """Make what was erased so far unreadable in the files; return whether that was possible.
+
+        Then the erasures that were done before are asked for no more. limit_bytes: a larger file
+        is left as it is. Costs a rewriting of the file.
+        """
         ...
 
     async def users(self, after: str | None, limit: int) -> list[str]:

@@ -6,180 +6,42 @@ decisions and the end of the job, so that its effects happen exactly once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
+from types import MappingProxyType
 
 import numpy as np
 
-from dualgate.domain.conflict import (
-    Relation,
-    SimilarityPolicy,
-    apart_by_structure,
-    relate,
-    slot_of,
-)
+from dualgate.domain.conflict import Relation, relate
 from dualgate.domain.decision import decide
-from dualgate.domain.grounding import SEMANTIC_GATE, is_quoted, may_speak, shares_words
-from dualgate.domain.items import Candidate, MemoryItem, Message, Proposal, to_utc
+from dualgate.domain.items import Candidate, MemoryItem, Proposal
 from dualgate.domain.plan import Decision, Outcome, Pending, Plan
 from dualgate.domain.policy import GatePolicy
 from dualgate.domain.signals import Signal
 from dualgate.domain.status import Status
-from dualgate.domain.types import Role, Source
 from dualgate.domain.view import Likeness, Partner, Snapshot, View
-from dualgate.pipeline import intake
-from dualgate.pipeline.observer import Observer
-from dualgate.pipeline.ports import (
-    Clock,
-    Embedder,
-    Extractor,
-    IdSource,
-    IndexedTurn,
-    Job,
-    JobKind,
-    Judge,
-    Lease,
-    Lexer,
-    Store,
-    StoredTurn,
-    Structurer,
-    Transaction,
-    Turn,
-    Vector,
-)
-from dualgate.pipeline.transcripts import in_sequence, index_entries
+from dualgate.pipeline.hearing import Heard, Spoken, WritePorts, hear
+from dualgate.pipeline.overlaps import by_another_name, foresee, likenesses_of
+from dualgate.pipeline.ports import Job, Lease, Transaction, Vector
+from dualgate.pipeline.reading import Reading
 
+__all__ = ["Spoken", "WritePorts", "decide_one", "remember", "view_for"]
+
+_NOTHING_READ: Mapping[str, Reading] = MappingProxyType({})
 _ANSWERED = frozenset({Relation.DUPLICATE, Relation.EXCLUSIVE})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WritePorts:
-    """What the write path talks to."""
-
-    store: Store
-    extractor: Extractor
-    structurer: Structurer
-    embedder: Embedder
-    judge: Judge
-    clock: Clock
-    ids: IdSource
-    policy_of: Callable[[str], GatePolicy]
-    observer: Observer
-    lexer: Lexer
-    history_turns: int = 4
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spoken:
-    """A candidate, when it was said, and its embedding; `flaw` says why it may not pass."""
-
-    candidate: Candidate
-    at: datetime
-    vector: Vector
-    flaw: str | None = None
-    source: Source
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Read:
-    """What was read out of a job: its turns, what the new ones are found by, its candidates."""
-
-    turns: Sequence[StoredTurn] = ()
-    entries: Sequence[IndexedTurn] = ()
-    spoken: Sequence[Spoken]
-
-
-async def remember(job: Job, lease: Lease, on: WritePorts) -> list[Decision]:
-    """Run one job and return its decisions."""
-    if job.kind == JobKind.CANDIDATES:
-        return await _decided(job, lease, Read(spoken=await _proposed(job, on)), on)
-    turns = [_stored(job, m) for m in intake.from_payload(job.payload["messages"])]
-    return await _decided(job, lease, await _extracted(job, turns, lease, on), on)
-
-
-async def _extracted(
-    job: Job, turns: Sequence[StoredTurn], lease: Lease, on: WritePorts
-) -> Read:
-    """Read the turns that are new; a turn that is known was read before [F2]."""
-    mine = {turn.id for turn in turns}
-    async with on.store.begin(job.user_id, lease) as tx:
-        known = await tx.known_turns(mine)
-        earlier = await tx.recent_turns(job.session_id, max(1, on.history_turns))
-    earlier = [turn for turn in earlier if turn.id not in mine]
-    history = [_as_message(turn) for turn in earlier]
-    zones = {m["id"]: datetime.fromisoformat(m["at"]) for m in job.payload["messages"]}
-    spoken: list[Spoken] = []
-    for turn in turns:
-        message = _as_message(turn)
-        if turn.id not in known and turn.role in (Role.USER, Role.ASSISTANT):
-            reading = Turn(
-                user_id=job.user_id,
-                session_id=job.session_id,
-                message=message,
-                at=zones[turn.id],
-                history=tuple(history[-on.history_turns :] if on.history_turns else ()),
-            )
-            spoken += await _read(reading, on)
-        history.append(message)
-    placed = in_sequence(earlier[-1] if earlier else None, turns)
-    new = [one for one in placed if one.turn.id not in known]
-    entries = await index_entries(new, on.lexer, on.embedder)
-    return Read(turns=tuple(turns), entries=tuple(entries), spoken=spoken)
-
-
-async def _read(turn: Turn, on: WritePorts) -> list[Spoken]:
-    found = list(await on.extractor.extract(turn))
-    source = getattr(on.extractor, "source", Source.LLM)
-    candidates = [
-        on.structurer.complete(replace(c, message_id=c.message_id or turn.message.id))
-        for c in found
-    ]
-    if not candidates:
-        return []
-    vectors = await on.embedder.embed([c.content for c in candidates])
-    spoken = []
-    for candidate, vector in zip(candidates, vectors, strict=True):
-        flaw = await _flaw(candidate, turn, vector, on.embedder)
-        spoken.append(
-            Spoken(
-                candidate=candidate, at=to_utc(turn.at), vector=vector, flaw=flaw, source=source
-            )
-        )
-    return spoken
-
-
-async def _flaw(
-    candidate: Candidate, turn: Turn, vector: Vector, embedder: Embedder
-) -> str | None:
-    """Return why a candidate may not pass, whoever extracted it [W3, W5]."""
-    if not may_speak(candidate, turn.message.role):
-        return "not_the_users_words"
-    if any(is_quoted(candidate, m.content) for m in (turn.message, *turn.history[-2:])):
-        return None
-    if shares_words(candidate, turn.message.content):
-        return None
-    meant = await embedder.embed([turn.message.content])
-    return None if float(np.dot(vector, meant[0])) >= SEMANTIC_GATE else "ungrounded"
-
-
-async def _proposed(job: Job, on: WritePorts) -> list[Spoken]:
-    candidates = [
-        on.structurer.complete(intake.candidate_from_payload(row))
-        for row in job.payload["candidates"]
-    ]
-    if not candidates:
-        return []
-    at = datetime.fromisoformat(job.payload["at"])
-    vectors = await on.embedder.embed([c.content for c in candidates])
-    return [
-        Spoken(candidate=c, at=at, vector=v, source=Source.HOST)
-        for c, v in zip(candidates, vectors, strict=True)
-    ]
+async def remember(
+    job: Job, lease: Lease, on: WritePorts, ahead: Mapping[str, Reading] = _NOTHING_READ
+) -> list[Decision]:
+    """Run one job and return its decisions; `ahead` holds turns that were read already."""
+    heard = await hear(job, lease, on, ahead)
+    return await _decided(job, lease, await foresee(job.user_id, heard, on), on)
 
 
 async def _decided(
-    job: Job, lease: Lease, read: Read, on: WritePorts
+    job: Job, lease: Lease, read: Heard, on: WritePorts
 ) -> list[Decision]:
     turns, spoken = read.turns, read.spoken
     decisions = []
@@ -190,7 +52,8 @@ async def _decided(
         session = await tx.session(job.session_id, min(moments), parent)
         await tx.add_turns(turns)
         await tx.index_turns(read.entries, on.clock.now())
-        await tx.touch(snapshot.own_time.touched(max(moments)))
+        if turns or spoken:
+            await tx.touch(snapshot.own_time.touched(max(moments)))
         for said in spoken:
             proposal = Proposal(
                 id=on.ids.new(),
@@ -220,7 +83,7 @@ async def decide_one(
     if said.flaw is not None:
         plan = Plan(decision=_flawed(proposal, said.flaw, now))
     else:
-        view = await view_for(tx, snapshot, proposal, said.vector, on, policy)
+        view = await view_for(tx, snapshot, proposal, said, on, policy)
         plan = decide(proposal, view, policy, now)
     vectors = {
         item.id: said.vector for item in plan.items if item.content == said.candidate.content
@@ -229,6 +92,9 @@ async def decide_one(
     if risen:
         made = await on.embedder.embed([item.content for item in risen])
         vectors |= {item.id: vector for item, vector in zip(risen, made, strict=True)}
+    if said.numbers and plan.decision is not None:
+        numbers = {**said.numbers, **plan.decision.numbers}
+        plan = replace(plan, decision=replace(plan.decision, numbers=numbers))
     await tx.apply(plan, vectors)
     if plan.decision is None:  # pragma: no cover - decide always records one
         raise AssertionError(proposal.id)
@@ -239,18 +105,23 @@ async def view_for(
     tx: Transaction,
     snapshot: Snapshot,
     proposal: Proposal,
-    vector: Vector,
+    said: Spoken,
     on: WritePorts,
     policy: GatePolicy,
 ) -> View:
     """Fetch what the gates look at: items near in meaning or in the same slot [C1]."""
     candidate, limits = proposal.candidate, policy.similarity
     near = dict(
-        await tx.nearest(vector, limit=limits.partner_limit, gate=limits.partner_gate)
+        await tx.nearest(said.vector, limit=limits.partner_limit, gate=limits.partner_gate)
     )
     found = await tx.partners(candidate.subject, candidate.attribute, list(near))
-    items = list({**_by_another_name(candidate, snapshot, limits), **found}.values())
-    likenesses = _likenesses(candidate, items, near, on.judge, limits)
+    items = list({**by_another_name(candidate, snapshot, limits), **found}.values())
+    likenesses = [
+        said.verdicts.get(item.id, likeness)
+        for item, likeness in zip(
+            items, likenesses_of(candidate, items, near, on.judge, limits), strict=True
+        )
+    ]
     related = [
         relate(candidate, item, likeness, limits)
         for item, likeness in zip(items, likenesses, strict=True)
@@ -264,11 +135,11 @@ async def view_for(
     answered = [
         item.id for item, relation in zip(items, related, strict=True) if relation in _ANSWERED
     ]
-    said: dict[str, list[Signal]] = {}
+    here: dict[str, list[Signal]] = {}
     if answered:
-        said = await tx.signals(answered, proposal.session_id)
+        here = await tx.signals(answered, proposal.session_id)
     partners = tuple(
-        Partner(item=item, likeness=likeness, signals_here=tuple(said.get(item.id, ())))
+        Partner(item=item, likeness=likeness, signals_here=tuple(here.get(item.id, ())))
         for item, likeness in concerned
     )
     challenged = {
@@ -277,41 +148,8 @@ async def view_for(
         if relation is Relation.EXCLUSIVE and item.status is Status.FROZEN
     }
     parked = [pending for pending in snapshot.pendings if pending.item_id in challenged]
-    challenges = await _parked(candidate, vector, parked, on)
+    challenges = await _parked(candidate, said.vector, parked, on)
     return View(snapshot=snapshot, partners=partners, challenges=challenges)
-
-
-def _by_another_name(
-    candidate: Candidate, snapshot: Snapshot, policy: SimilarityPolicy
-) -> dict[str, MemoryItem]:
-    """Return the active items whose slot is the candidate's under another name [C1]."""
-    if not candidate.attribute:
-        return {}
-    slot = slot_of(candidate.attribute, policy)
-    return {
-        item.id: item
-        for pool in (snapshot.hot, snapshot.frozen)
-        for item in pool.values()
-        if item.attribute and slot_of(item.attribute, policy) == slot
-    }
-
-
-def _likenesses(
-    candidate: Candidate,
-    items: Sequence[MemoryItem],
-    near: Mapping[str, float],
-    judge: Judge,
-    policy: SimilarityPolicy,
-) -> list[Likeness]:
-    """Compare the candidate with the items; a pair whose slots differ is alike in nothing."""
-    cosines = {item.id: near.get(item.id, 0.0) for item in items}
-    open_ones = [item for item in items if apart_by_structure(candidate, item, policy) is None]
-    judged = judge.compare(candidate, open_ones, [cosines[item.id] for item in open_ones])
-    known = {item.id: likeness for item, likeness in zip(open_ones, judged, strict=True)}
-    return [
-        known.get(item.id) or Likeness(same=0.0, conflicting=0.0, cosine=cosines[item.id])
-        for item in items
-    ]
 
 
 async def _parked(
@@ -354,20 +192,3 @@ def _flawed(proposal: Proposal, flaw: str, now: datetime) -> Decision:
 
 def _is_new(item: MemoryItem, plan: Plan) -> bool:
     return any(move.item_id == item.id and move.before is None for move in plan.moves)
-
-
-def _stored(job: Job, message: Message) -> StoredTurn:
-    if message.id is None or message.at is None:  # pragma: no cover - intake sets both
-        raise AssertionError(job.id)
-    return StoredTurn(
-        id=message.id,
-        user_id=job.user_id,
-        session_id=job.session_id,
-        role=message.role,
-        content=message.content,
-        at=to_utc(message.at),
-    )
-
-
-def _as_message(turn: StoredTurn) -> Message:
-    return Message(turn.role, turn.content, turn.at, turn.id)
