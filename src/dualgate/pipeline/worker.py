@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
-from dualgate.errors import LeaseLostError
+from dualgate.errors import DualgateError, LeaseLostError, ModelUnavailableError
 from dualgate.pipeline.observer import Observer
-from dualgate.pipeline.ports import Clock, Job, Lease, Queue
+from dualgate.pipeline.ports import Clock, Job, JobKind, Lease, Queue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +26,8 @@ class QueuePolicy:
     max_attempts: int = 6
     backoff_seconds: float = 0.5  # doubles with every attempt
     backoff_limit_seconds: float = 60.0
+    # A job whose model does not answer is never parked: it waits, and looks this often at most.
+    outage_seconds: float = 300.0
     poll_seconds: float = 0.5  # how soon jobs of other processes are seen
     workers: int = 1  # users worked on at once, in this process
     per_user_limit: int = 10_000
@@ -35,7 +37,7 @@ class QueuePolicy:
         """Return what is wrong with these numbers."""
         positive = (
             "lease_seconds", "batch", "max_attempts", "backoff_seconds", "backoff_limit_seconds",
-            "poll_seconds", "workers", "per_user_limit", "total_limit",
+            "outage_seconds", "poll_seconds", "workers", "per_user_limit", "total_limit",
         )  # fmt: skip
         return [f"queue.{n} must be positive" for n in positive if getattr(self, n) <= 0]
 
@@ -51,6 +53,8 @@ class Worker:
         policy: QueuePolicy,
         clock: Clock,
         observer: Observer,
+        *,
+        debounce_seconds: float = 0.0,
     ) -> None:
         self._queue = queue
         self._run_job = run_job
@@ -61,6 +65,8 @@ class Worker:
         self._wake = asyncio.Event()
         self._stopping = False
         self._running = 0
+        self._debounce_seconds = debounce_seconds
+        self._hurried = 0
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
@@ -75,6 +81,16 @@ class Worker:
         """Whether this process is working on a user right now."""
         return self._running > 0
 
+    @contextlib.contextmanager
+    def hurried(self) -> Iterator[None]:
+        """Wait for no more turns of anybody while somebody waits for an answer."""
+        self._hurried += 1
+        self.wake()
+        try:
+            yield
+        finally:
+            self._hurried -= 1
+
     def wake(self) -> None:
         """Say that there is something to do."""
         self._wake.set()
@@ -87,8 +103,7 @@ class Worker:
 
     async def run_once(self) -> bool:
         """Work one lease off; return whether there was anything to do."""
-        policy = self._policy
-        lease = await self._queue.claim(self._clock.now(), policy.lease_seconds, policy.batch)
+        lease = await self._claim()
         if lease is None:
             return False
         self._running += 1
@@ -97,6 +112,41 @@ class Worker:
         finally:
             self._running -= 1
         return True
+
+    async def _claim(self) -> Lease | None:
+        """Take a user; one who has only just begun to speak may first go on for a moment.
+
+        Whoever has waited longest is taken first, so nobody waits for another's moment: who comes
+        up too early is the one who has waited longest.
+        """
+        policy = self._policy
+        lease = await self._queue.claim(self._clock.now(), policy.lease_seconds, policy.batch)
+        if lease is None:
+            return None
+        while (moment := self._moment(lease)) > 0:
+            await self._queue.release(lease)
+            self._wake.clear()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(moment):
+                    await self._wake.wait()
+            lease = await self._queue.claim(
+                self._clock.now(), policy.lease_seconds, policy.batch
+            )
+            if lease is None:
+                return None
+        return lease
+
+    def _moment(self, lease: Lease) -> float:
+        """Return how many seconds more turns of this user are waited for."""
+        if self._hurried or self._stopping or not lease.jobs:
+            return 0.0
+        first = lease.jobs[0]
+        full = len(lease.jobs) >= self._policy.batch
+        if full or first.attempts or first.kind != JobKind.TURNS:
+            return 0.0
+        waited = (self._clock.now() - first.enqueued_at).total_seconds()
+        # A clock that was put back must not make anybody wait for it to catch up.
+        return self._debounce_seconds - waited if waited >= 0 else 0.0
 
     async def _run(self) -> None:
         while not self._stopping:
@@ -120,7 +170,7 @@ class Worker:
                 return  # another worker has the user now, and runs the job
             except Exception as error:  # noqa: BLE001 - goes to the retry or the dead letters
                 with contextlib.suppress(LeaseLostError):  # then its new holder runs the job
-                    await self._failed(lease, job, _said(error))
+                    await self._failed(lease, job, error)
                 return
         await self._queue.release(lease)
         try:
@@ -128,24 +178,40 @@ class Worker:
         except Exception as error:  # noqa: BLE001 - told; the jobs are done, upkeep comes again
             self._observer.stumbled(f"upkeep of {lease.user_id}: {_said(error)}")
 
-    async def _failed(self, lease: Lease, job: Job, error: str) -> None:
+    async def _failed(self, lease: Lease, job: Job, error: Exception) -> None:
         """Retry with backoff, then park as dead with the real error; order is kept.
 
-        A retry ends the lease by itself; after a burial the user is let go for his next job.
+        What waits for a model is never parked, but for turns that a stand-in has read already:
+        they must not stand in the way of what is said now. A retry ends the lease by itself;
+        after a burial the user is let go for his next job.
         """
-        dead = job.attempts + 1 >= self._policy.max_attempts
-        now = self._clock.now()
+        away = isinstance(error, ModelUnavailableError)
+        if job.kind == JobKind.REREAD:
+            dead = isinstance(error, DualgateError)
+        else:
+            dead = not away and job.attempts + 1 >= self._policy.max_attempts
+        now, told = self._clock.now(), _said(error)
         if dead:
-            await self._queue.bury(lease, job, error, now)
+            await self._queue.bury(lease, job, told, now)
             await self._queue.release(lease)
         else:
-            wait = min(
-                self._policy.backoff_seconds * 2**job.attempts,
-                self._policy.backoff_limit_seconds,
-            )
-            await self._queue.retry(lease, job, error, now + timedelta(seconds=wait))
-        self._observer.failed(job, error, dead=dead)
+            await self._queue.retry(lease, job, told, now + self._wait(job, error))
+        self._observer.failed(job, told, dead=dead)
+
+    def _wait(self, job: Job, error: Exception) -> timedelta:
+        policy = self._policy
+        # Doubling without end would leave what a number can hold.
+        wait = policy.backoff_seconds * 2 ** min(job.attempts, 30)
+        if not isinstance(error, ModelUnavailableError):
+            return timedelta(seconds=min(wait, policy.backoff_limit_seconds))
+        wait = max(wait, error.retry_after or 0.0)
+        return timedelta(seconds=min(wait, policy.outage_seconds))
+
+
+_RAW_LIMIT = 8_000  # characters of an unreadable answer that are kept with the dead letter
 
 
 def _said(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"
+    told = f"{type(error).__name__}: {error}"
+    raw = getattr(error, "raw", "")
+    return f"{told}\nThe answer was:\n{raw[:_RAW_LIMIT]}" if raw else told
