@@ -732,6 +732,13 @@ class Store(Protocol):
         """Return these items, whatever their status; unknown ids are left out."""
         ...
 
+    async def unembedded(self, user_id: str, *, dim: int, limit: int) -> list[MemoryItem]:
+        """Return live items that have no vector of the current model with `dim` numbers [T3].
+
+        Hot and frozen ones come first.
+        """
+        ...
+
     async def turns_by_words(
         self, user_id: str, words: Sequence[str], *, limit: int
     ) -> WordedTurns:

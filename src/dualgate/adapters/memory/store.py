@@ -107,6 +107,13 @@ class MemoryStore:
         kept = self._person(user_id).items
         return {item_id: kept[item_id] for item_id in item_ids if item_id in kept}
 
+    async def unembedded(self, user_id: str, *, dim: int, limit: int) -> list[MemoryItem]:
+        """Return live items that have no vector of this size; one model made all [T3]."""
+        person = self._person(user_id)
+        live = (*person.active.values(), *person.archive.values())
+        missing = [item for item in live if not person.rows.holds(item.id, dim)]
+        return missing[: max(0, limit)]
+
     async def turns_by_words(
         self, user_id: str, words: Sequence[str], *, limit: int
     ) -> WordedTurns:

@@ -26,6 +26,10 @@ class VectorRows:
             raise InvalidInputError("vector", rule, copied.size)
         return copied
 
+    def holds(self, item_id: str, dim: int) -> bool:
+        """Return whether the item has a vector of this size."""
+        return item_id in self._place and self._rows.shape[1] == dim
+
     def put(self, item_id: str, vector: Vector) -> None:
         """Keep this vector for the item."""
         place = self._place.get(item_id)

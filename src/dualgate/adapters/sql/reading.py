@@ -79,6 +79,23 @@ _VECTORS = select(_vectors.item_id, _vectors.q).where(
     _vectors.model == bindparam("model"),
     _vectors.dim == bindparam("dim"),
 )
+_UNEMBEDDED = (
+    select(_items.id)
+    .where(
+        own(_items.user_id),
+        _items.status.in_(bindparam("statuses", expanding=True)),
+        ~select(_vectors.item_id)
+        .where(
+            _vectors.user_id == _items.user_id,
+            _vectors.item_id == _items.id,
+            _vectors.model == bindparam("model"),
+            _vectors.dim == bindparam("dim"),
+        )
+        .exists(),
+    )
+    .order_by(_items.status == Status.ARCHIVED.value, _items.id)
+    .limit(bindparam("limit"))
+)
 _IDS = select(_items.id).where(
     own(_items.user_id), _items.status.in_(bindparam("statuses", expanding=True))
 )
@@ -226,6 +243,17 @@ def load_pool(sql: Sql, user_id: str, model: str, dim: int) -> Pool:
     every = sql.rows(_VECTORS, {"user_id": user_id, "model": model, "dim": dim})
     rows = [row for row in every if row[0] in live]
     return Pool(dim, [row[0] for row in rows], restored((row[1] for row in rows), dim))
+
+
+def unembedded(sql: Sql, user_id: str, made_by: tuple[str, int], limit: int) -> list[MemoryItem]:
+    """Return live items without a vector made by this (model, dim) [T3]."""
+    values = {
+        "user_id": user_id, "statuses": sorted(LIVE), "model": made_by[0], "dim": made_by[1],
+        "limit": max(0, limit),
+    }  # fmt: skip
+    ids = [row[0] for row in sql.rows(_UNEMBEDDED, values)]
+    found = items(sql, user_id, ids)
+    return [found[item_id] for item_id in ids]
 
 
 def items(sql: Sql, user_id: str, item_ids: Iterable[str]) -> dict[str, MemoryItem]:

@@ -106,6 +106,13 @@ class SqlStore:
         wanted = list(dict.fromkeys(item_ids))
         return await self._read(user_id, lambda sql: reading.items(sql, user_id, wanted))
 
+    async def unembedded(self, user_id: str, *, dim: int, limit: int) -> list[MemoryItem]:
+        """Return live items that have no vector of the current model [T3]."""
+        model = self._profile.model
+        return await self._read(
+            user_id, lambda sql: reading.unembedded(sql, user_id, (model, dim), limit)
+        )
+
     async def turns_by_words(
         self, user_id: str, words: Sequence[str], *, limit: int
     ) -> WordedTurns:
