@@ -1,0 +1,235 @@
+"""The results page and its pictures, made from the sums that the runs left behind.
+
+Rule: ratios of sums; nothing is measured here. An interval is 95 %: Student's t over seeds where
+there are at least three, else a bootstrap over users (1,000 draws, seeded).
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import mean, stdev
+from typing import Any
+
+import picture
+
+Sums = Mapping[str, float]
+# Two-sided 95 % quantiles of Student's t for 2, 3, 4, … degrees of freedom.
+_T = {2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262}
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One column: a ratio of two sums. target: what dualgate is to reach, with its extractor."""
+
+    key: str
+    title: str
+    over: str
+    under: str
+    percent: bool = True
+    target: float | None = None
+    target_perfect: float | None = None
+    better: str = "lower"
+
+    def of(self, sums: Sums) -> float | None:
+        """Return the ratio, or None where nothing was to be counted."""
+        if not sums.get(self.under):
+            return None
+        return sums.get(self.over, 0) / sums[self.under] * (100 if self.percent else 1)
+
+    def word(self, number: float | None) -> str:
+        """Return the number as the table shows it."""
+        if number is None:
+            return "—"
+        return f"{number:.1f} %" if self.percent else f"{number:.1f}"
+
+
+MEASURES = (
+    Measure("explained", "re-explained", "explained", "needed", target=25, target_perfect=10),
+    Measure("contamination", "contamination", "noise", "shown", target=3),
+    Measure("drift", "drift", "drifted", "core", target=1, target_perfect=0),
+    Measure("drift-days", "drift, days per user and month", "drift_days", "months", False),
+    Measure("false-freezes", "false freezes", "frozen_false", "frozen", target=0.5,
+            target_perfect=0),
+    Measure("lost-corrections", "lost corrections", "corrections_lost", "corrections", target=3),
+    Measure("lag", "lag of lived changes, days", "lag_days", "lived", False),
+    Measure("contradictions", "contradictions per session", "contradictions", "sessions", False),
+    Measure("tokens", "tokens per session", "tokens", "sessions", False),
+)  # fmt: skip
+_OVER_TIME = MEASURES[:3]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean and its interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def load(folder: Path) -> list[dict[str, Any]]:
+    """Return the results of all units in a folder, with their seed."""
+    found = []
+    days = int(folder.name.rsplit("-", 1)[1])
+    for path in sorted(folder.glob("*.json")):
+        one = json.loads(path.read_text("utf-8"))
+        one["seed"], one["number"] = (int(n) for n in path.stem.split("-"))
+        for each in one["designs"].values():
+            each["sums"]["months"] = days / 30
+        found.append(one)
+    return found
+
+
+def added(units: Sequence[Mapping[str, Any]], design: str) -> Counter[str]:
+    """Return the sums of many units."""
+    total: Counter[str] = Counter()
+    for unit in units:
+        total.update(unit["designs"][design]["sums"])
+    return total
+
+
+def estimate(
+    units: Sequence[Mapping[str, Any]], design: str, measure: Measure
+) -> Estimate | None:
+    """Return mean and interval of a measure."""
+    groups = defaultdict(list)
+    for unit in units:
+        groups[unit["seed"]].append(unit)
+    whole = measure.of(added(units, design))
+    if whole is None:
+        return None
+    if len(groups) >= 3:
+        each = [m for g in groups.values() if (m := measure.of(added(g, design))) is not None]
+        if len(each) < 3:
+            return Estimate(whole, whole, whole)
+        half = _T.get(len(each) - 1, 2.0) * stdev(each) / len(each) ** 0.5
+        return Estimate(mean(each), max(0.0, mean(each) - half), mean(each) + half)
+    chance, draws = random.Random(1), []
+    for _ in range(1_000):
+        drawn = chance.choices(units, k=len(units))
+        over = sum(u["designs"][design]["sums"].get(measure.over, 0) for u in drawn)
+        under = sum(u["designs"][design]["sums"].get(measure.under, 0) for u in drawn)
+        if under:
+            draws.append(over / under * (100 if measure.percent else 1))
+    draws.sort()
+    return Estimate(whole, draws[len(draws) // 40], draws[-len(draws) // 40 - 1])
+
+
+def table(folder: Path, users: int | None = None, seeds: int | None = None) -> str:
+    """Return the table of one run as Markdown."""
+    units = [u for u in load(folder) if (users is None or u["number"] < users)
+             and (seeds is None or u["seed"] <= seeds)]  # fmt: skip
+    designs = list(units[0]["designs"])
+    measures = [m for m in MEASURES if m.key != "drift-days"]
+    lines = ["| design | " + " | ".join(m.title for m in measures) + " | most tokens |",
+             "|---|" + "--:|" * (len(measures) + 1)]  # fmt: skip
+    for design in designs:
+        cells = []
+        for measure in measures:
+            found = estimate(units, design, measure)
+            if found is None:
+                cells.append("—")
+                continue
+            half = (found.high - found.low) / 2
+            cells.append(f"{measure.word(found.mean)} ± {half:.1f}")
+        most = max(u["designs"][design]["sums"].get("tokens_max", 0) for u in units)
+        bold = "**" if design == "dualgate" else ""
+        lines.append(f"| {bold}{design}{bold} | " + " | ".join(cells) + f" | {most:,.0f} |")
+    return "\n".join(lines)
+
+
+def reasons(folder: Path, design: str = "dualgate") -> str:
+    """Return what a design missed and what noise it showed, largest first."""
+    missed: Counter[str] = Counter()
+    noise: Counter[str] = Counter()
+    for unit in load(folder):
+        missed.update(unit["designs"][design]["missed"])
+        noise.update(unit["designs"][design]["noise"])
+    def listed(counts: Counter[str]) -> str:
+        return ", ".join(f"{name} {n:,}" for name, n in counts.most_common()) or "nothing"
+    return f"- misses: {listed(missed)}\n- noise shown: {listed(noise)}"
+
+
+def pictures(folder: Path, target: Path, prefix: str) -> list[tuple[str, str]]:
+    """Draw one picture a measure, and three over time; return (title, file name)."""
+    units = load(folder)
+    perfect = folder.name.startswith("perfect")
+    drawn = []
+    target.mkdir(parents=True, exist_ok=True)
+    for measure in MEASURES:
+        bars = {d: e for d in units[0]["designs"]
+                if (e := estimate(units, d, measure)) is not None}  # fmt: skip
+        if not bars:
+            continue
+        name = f"{prefix}{measure.key}.svg"
+        goal = measure.target_perfect if perfect else measure.target
+        rows = [(d, e.mean, e.low, e.high) for d, e in bars.items()]
+        text = picture.bars(_titled(measure), rows, goal, percent=measure.percent)
+        (target / name).write_text(text, "utf-8")
+        drawn.append((measure.title, name))
+    for measure in _OVER_TIME:
+        name = f"{prefix}{measure.key}-over-time.svg"
+        text = picture.lines(f"{_titled(measure)}, week by week", _weekly(units, measure))
+        (target / name).write_text(text, "utf-8")
+        drawn.append((f"{measure.title}, week by week", name))
+    return drawn
+
+
+def _titled(measure: Measure) -> str:
+    return measure.title + (", %" if measure.percent else "")
+
+
+def _weekly(
+    units: Sequence[Mapping[str, Any]], measure: Measure
+) -> dict[str, list[tuple[float, float]]]:
+    found: dict[str, list[tuple[float, float]]] = {}
+    for design in units[0]["designs"]:
+        weeks: dict[int, Counter[str]] = defaultdict(Counter)
+        for unit in units:
+            for week, sums in unit["designs"][design]["weeks"].items():
+                weeks[int(week)].update(sums)
+        found[design] = [(w + 1, m) for w in sorted(weeks)
+                         if (m := measure.of(weeks[w])) is not None]  # fmt: skip
+    return found
+
+
+_RUN: Callable[[str], tuple[str, ...]] = lambda name: tuple(name.rsplit("-", 1)[0].split("-", 1))  # noqa: E731
+
+
+def write(results: Path, docs: Path) -> None:
+    """Renew the tables and pictures between the marks of docs/results/stability.md."""
+    page = docs / "stability.md"
+    text = page.read_text("utf-8")
+    parts = []
+    for folder in sorted(results.iterdir(), key=lambda p: (_order(p.name), p.name)):
+        if folder.is_dir() and any(folder.glob("*.json")):
+            parts.append(_section(folder, docs / "stability"))
+    begin, end = "<!-- made by bench/stability -->", "<!-- end -->"
+    before, _, rest = text.partition(begin)
+    _, _, after = rest.partition(end)
+    page.write_text(f"{before}{begin}\n\n" + "\n\n".join(parts) + f"\n\n{end}{after}", "utf-8")
+
+
+def _order(name: str) -> int:
+    return ("held-out" not in name) + 2 * name.startswith("perfect")
+
+
+def _section(folder: Path, target: Path) -> str:
+    extractor, pool = _RUN(folder.name)
+    days = folder.name.rsplit("-", 1)[1]
+    units = load(folder)
+    seeds = len({u["seed"] for u in units})
+    langs = Counter(u["lang"] for u in units)
+    minutes = sum(u["cpu_seconds"] for u in units) / 60
+    head = (f"### {days} days, {extractor} extractor, {pool} wordings\n\n"
+            f"{len(units):,} users ({langs['zh']} zh, {langs['en']} en), {seeds} seed(s), "
+            f"{sum(u['turns'] for u in units):,} turns; {minutes:.1f} CPU minutes.\n\n")  # fmt: skip
+    made = pictures(folder, target, folder.name + "-")
+    shown = "\n".join(f"![{title}](stability/{name})" for title, name in made)
+    return (head + table(folder) + "\n\nWhere dualgate fell short:\n\n" + reasons(folder)
+            + "\n\n<details><summary>Pictures</summary>\n\n" + shown + "\n\n</details>")  # fmt: skip
