@@ -881,11 +881,17 @@ class Store(Protocol):
         """
         ...
 
-    async def keep_findings(self, user_id: str, findings: Sequence[Finding]) -> None:
-        """Write findings whole, over those with the same id [U2].
+    async def keep_findings(
+        self, user_id: str, findings: Sequence[Finding], audited_at: datetime | None = None
+    ) -> None:
+        """Write findings whole, over those with the same id [U2]; and when one looked for them.
 
         Raises InvalidInputError for another user's. They go with the items they are about [P3].
         """
+        ...
+
+    async def audited_at(self, user_id: str) -> datetime | None:
+        """Return when the user's frozen pool was last looked through; None if never [U2]."""
         ...
 
     async def findings(self, user_id: str, *, open_only: bool = True) -> list[Finding]:

@@ -87,6 +87,16 @@ class AccountsContract:
         assert await backend.store.findings(USER) == []
         assert await backend.store.findings(USER, open_only=False) == [settled]
 
+    async def test_the_last_audit_is_remembered_though_it_found_nothing(
+        self, backend: Backend
+    ) -> None:
+        before = await backend.store.audited_at(USER)
+        await backend.store.keep_findings(USER, [], audited_at=MONDAY)
+        await backend.store.keep_findings(USER, [a_finding()])
+
+        assert before is None
+        assert await backend.store.audited_at(USER) == MONDAY
+
     async def test_findings_of_another_user_are_refused(self, backend: Backend) -> None:
         with pytest.raises(InvalidInputError):
             await backend.store.keep_findings("bob", [a_finding()])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 
 from sqlalchemy import Executable, bindparam, delete, func, or_, select, update
@@ -59,6 +59,7 @@ _FINDINGS = (
     .order_by(_findings.found_at, _findings.id)
 )
 _OPEN_FINDINGS = _FINDINGS.where(_findings.state == FindingState.OPEN)
+_AUDITED = select(tables.audits.c.at).where(own(tables.audits.c.user_id))
 # Run once an item when it goes for good [P3].
 ABOUT_ITEM = delete(tables.audit_findings).where(
     own(_findings.user_id),
@@ -117,6 +118,11 @@ def usage(sql: Sql, user_id: str | None, since: date) -> list[UsageLine]:
     ]  # fmt: skip
 
 
+def mark_audited(sql: Sql, user_id: str, at: datetime) -> None:
+    """Remember when the user's frozen pool was looked through."""
+    sql.upsert(tables.audits, [{"user_id": user_id, "at": to_micros(at)}])
+
+
 def keep_findings(sql: Sql, findings: Sequence[Finding]) -> None:
     """Write findings whole."""
     rows = [
@@ -145,6 +151,12 @@ def findings(sql: Sql, user_id: str, *, open_only: bool) -> list[Finding]:
         values["settled_at"] = maybe_time(values["settled_at"])
         found.append(Finding(**values))
     return found
+
+
+def audited_at(sql: Sql, user_id: str) -> datetime | None:
+    """Return when the user's frozen pool was last looked through."""
+    row = sql.one(_AUDITED, {"user_id": user_id})
+    return None if row is None else from_micros(row[0])
 
 
 def _counts(line: UsageLine) -> dict[str, Any]:

@@ -374,9 +374,9 @@ answered_requests = Table(
 )
 Index("ix_answered_begun", answered_requests.c.user_id, answered_requests.c.begun_at)
 
-# --- what was erased [P3] --------------------------------------------------------------------------
+# --- what was erased [P3] ------------------------------------------------------------------------
 
-# Keyed hashes, no word: old text is recognised by them. An erasure leaves these three tables alone.
+# Keyed hashes, no word: old text is recognised by them. An erasure leaves these three alone.
 tombstones = Table(
     "tombstones",
     metadata,
@@ -412,6 +412,15 @@ erasures = Table(
     sqlite_with_rowid=False,
 )
 LEFT_BY_ERASURES = frozenset({tombstones.name, tombstone_keys.name, erasures.name})
+
+# When each user's frozen pool was last looked through.
+audits = Table(
+    "audits",
+    metadata,
+    _text("user_id", key=True),
+    _time("at"),
+    sqlite_with_rowid=False,
+)
 
 # --- the queue [W1] -----------------------------------------------------------------------------
 

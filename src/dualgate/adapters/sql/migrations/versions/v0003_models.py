@@ -41,6 +41,12 @@ def upgrade() -> None:
     sa.PrimaryKeyConstraint('user_id', 'id'),
     sqlite_with_rowid=False
     )
+    op.create_table('audits',
+    sa.Column('user_id', sa.Text(), nullable=False),
+    sa.Column('at', sa.BigInteger(), nullable=False),
+    sa.PrimaryKeyConstraint('user_id'),
+    sqlite_with_rowid=False
+    )
     if op.get_bind().dialect.name == "sqlite":
         # As in 0001: the plans shall be those of a full user, always.
         statistics = sa.table(
@@ -50,5 +56,6 @@ def upgrade() -> None:
             ("model_usage", "model_usage", "1000000 1000 4 2 1"),
             ("model_usage", "ix_usage_day", "1000000 3000"),
             ("audit_findings", "audit_findings", "100000 10 1"),
+            ("audits", "audits", "100000 1"),
         ):
             op.execute(statistics.insert().values(tbl=table, idx=index, stat=stat))
