@@ -58,13 +58,16 @@ class Found:
 
     on_topic is False when no item is on the query's subject; hits are then only what identity and
     preference say to it, often nothing. passages are raw turns, if they were searched [R6]; they
-    are no items. text renders hits and passages, apart, as quoted data.
+    are no items. text renders hits and passages, apart, as quoted data. degraded says why memories
+    were found by their words only, "" if they were not: an embedding endpoint that does not
+    answer, or a changed model whose vectors are not all made yet [T3].
     """
 
     hits: tuple[Hit, ...] = ()
     on_topic: bool = False
     text: str = ""
     passages: tuple[Passage, ...] = ()
+    degraded: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,7 +156,10 @@ async def recall(  # noqa: PLR0913 - the arguments of spec §8
         )  # fmt: skip
         asked = transcript.lexer.asked(request.query.text)
         text = with_passages(text, passages, spoken, tokens, policy.passage_tokens, asked)
-    found = Found(hits=tuple(hits), on_topic=on_topic, text=text, passages=passages)
+    found = Found(
+        hits=tuple(hits), on_topic=on_topic, text=text, passages=passages,
+        degraded=harvested.missed,
+    )  # fmt: skip
     if request.as_of is not None:
         return found, []  # looking back is no use of what is believed today
     # Only an answer is a relevance hit; what merely accompanies keeps nothing frozen [F5].

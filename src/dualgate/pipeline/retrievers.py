@@ -7,7 +7,7 @@ items are read only from the snapshot and for a bounded number of others.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -18,6 +18,7 @@ from dualgate.domain.items import MemoryItem
 from dualgate.domain.query import Query
 from dualgate.domain.status import LIVE
 from dualgate.domain.view import Snapshot
+from dualgate.errors import ModelError
 from dualgate.pipeline.ports import Embedder, Store, Vector
 from dualgate.pipeline.recipes import Recipe
 
@@ -29,13 +30,15 @@ BARE_SUBJECT = ("用户", "The user")  # what every statement about the user has
 class Harvest:
     """Items that may fit, the cosine of each, and how well its words rank (1 is the best).
 
-    to_subject is the query's cosine with the bare subject, which is no fit to any item yet.
+    to_subject is the query's cosine with the bare subject, which is no fit to any item yet. missed
+    says why nothing was looked for by meaning, "" if it was.
     """
 
     items: Mapping[str, MemoryItem]
     cosines: Mapping[str, float]
     words: Mapping[str, float]
     to_subject: float = 0.0
+    missed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +54,11 @@ async def harvest(
     source: Source, snapshot: Snapshot, query: Query, recipe: Recipe, wanted: Wanted
 ) -> Harvest:
     """Return what is near in meaning or shares words, among the items wanted."""
-    vector, to_subject = await _embedded(source, query)
-    near, worded = await asyncio.gather(
-        source.store.nearest(source.user_id, vector, limit=recipe.scanned, gate=recipe.scan_gate),
+    meant, worded = await asyncio.gather(
+        _meant(source, query, recipe),
         source.store.by_words(source.user_id, query.text, limit=2 * recipe.worded),
     )
+    near = meant.near
     best = max((relevance for _, relevance in worded), default=0.0)
     cosines = dict(near)
     words = {item_id: relevance / best for item_id, relevance in worded if best > 0}
@@ -67,7 +70,7 @@ async def harvest(
     to_read += [i for i in words if i not in active and i not in to_read][: recipe.worded]
     read = await source.store.items(source.user_id, to_read) if to_read else {}
     found = {i: item for i, item in {**at_hand, **read}.items() if wanted(item)}
-    return Harvest(found, cosines, words, to_subject)
+    return Harvest(found, cosines, words, meant.to_subject, meant.missed)
 
 
 async def harvest_as_of(
@@ -81,20 +84,19 @@ async def harvest_as_of(
     believed = {i.id: i for i in await source.store.believed_at(source.user_id, when) if wanted(i)}
     if not believed:
         return Harvest({}, {}, {})
-    vector, to_subject = await _embedded(source, query)
-    near = await source.store.nearest(
-        source.user_id, vector, limit=recipe.scanned, gate=recipe.scan_gate
-    )
-    cosines = {item_id: cosine for item_id, cosine in near if item_id in believed}
+    meant = await _meant(source, query, recipe)
+    if meant.vector is None:
+        return Harvest(believed, {}, {}, missed=meant.missed)
+    cosines = {item_id: cosine for item_id, cosine in meant.near if item_id in believed}
     now = await source.store.items(source.user_id, believed)
     gone = [
         i for i in believed if i not in cosines and (i not in now or now[i].status not in LIVE)
     ]
     if gone:
         vectors = await source.embedder.embed([believed[i].content for i in gone])
-        again = np.asarray(vectors @ vector, dtype=float)
+        again = np.asarray(vectors @ meant.vector, dtype=float)
         cosines |= dict(zip(gone, again.tolist(), strict=True))
-    return Harvest(believed, cosines, {}, to_subject)
+    return Harvest(believed, cosines, {}, meant.to_subject)
 
 
 async def rivals_of(
@@ -114,6 +116,26 @@ async def rivals_of(
 def may_be_shown(now: datetime, *, sensitive: bool = False) -> Wanted:
     """Return the test of [R5] for one call."""
     return lambda item: recallable(item, now, sensitive=sensitive)
+
+
+@dataclass(frozen=True, slots=True)
+class _Meant:
+    vector: Vector | None = None
+    to_subject: float = 0.0
+    near: Sequence[tuple[str, float]] = ()
+    missed: str = ""
+
+
+async def _meant(source: Source, query: Query, recipe: Recipe) -> _Meant:
+    """Return what is near in meaning; where an endpoint embeds and does not answer, why not."""
+    try:
+        vector, to_subject = await _embedded(source, query)
+    except ModelError as error:
+        return _Meant(missed=str(error))
+    near = await source.store.nearest(
+        source.user_id, vector, limit=recipe.scanned, gate=recipe.scan_gate
+    )
+    return _Meant(vector, to_subject, near)
 
 
 async def _embedded(source: Source, query: Query) -> tuple[Vector, float]:

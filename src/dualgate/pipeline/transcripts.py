@@ -23,6 +23,7 @@ from dualgate.domain.transcript import (
     rarity,
 )
 from dualgate.domain.types import Role
+from dualgate.errors import ModelError
 from dualgate.pipeline.ports import (
     Clock,
     Embedder,
@@ -150,15 +151,11 @@ async def search(
     until: only what was said by then.
     """
     asked = transcript.lexer.asked(query.text)
-    vector = (await transcript.embedder.embed([query.text]))[0]
     store, user_id = transcript.store, transcript.user_id
     worded, near = await asyncio.gather(
         store.turns_by_words(user_id, asked, limit=recipe.passages_worded),
-        store.turns_near(
-            user_id, vector, made_by=index_name(transcript.lexer, transcript.embedder),
-            limit=_COSINES, gate=0.0,
-        ),
-    )  # fmt: skip
+        _near(transcript, query),
+    )
     cosines = dict(near)
     ids = [turn_id for turn_id, _ in worded.turns]
     ids += [turn_id for turn_id, _ in near[: recipe.passages_near]]
@@ -285,6 +282,18 @@ def _passage(
         content=turn.content, relevance=one.relevance, paths=dict(one.paths),
         before=tuple(t for t in placed.before[-beside:] if beside and may(t)),
         after=tuple(t for t in placed.after[:beside] if may(t)),
+    )  # fmt: skip
+
+
+async def _near(transcript: Transcript, query: Query) -> list[tuple[str, float]]:
+    """Return turns near in meaning; none while the endpoint that embeds does not answer."""
+    try:
+        vector = (await transcript.embedder.embed([query.text]))[0]
+    except ModelError:
+        return []  # what was missed is told with the items: they were looked for in the same way
+    return await transcript.store.turns_near(
+        transcript.user_id, vector, made_by=index_name(transcript.lexer, transcript.embedder),
+        limit=_COSINES, gate=0.0,
     )  # fmt: skip
 
 
