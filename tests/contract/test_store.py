@@ -6,6 +6,7 @@ import pytest
 
 from dualgate.testing.accounts_contract import AccountsContract
 from dualgate.testing.archive_contract import ArchiveContract
+from dualgate.testing.erasure_contract import ErasureContract
 from dualgate.testing.history_contract import HistoryContract
 from dualgate.testing.search_contract import SearchContract
 from dualgate.testing.serving_contract import ServingContract
@@ -40,4 +41,8 @@ class TestAccounts(AccountsContract):
 
 
 class TestServing(ServingContract):
+    pass
+
+
+class TestErasure(ErasureContract):
     pass

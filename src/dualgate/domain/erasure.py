@@ -21,8 +21,9 @@ TELLING_LATIN, TELLING_HAN = 20, 8
 VALUE_LATIN, VALUE_HAN = 3, 2
 SHARED_LATIN, SHARED_HAN = 8, 4
 
-_HAN = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_TOKEN = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+_UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_HAN = re.compile(f"[{_UNSPACED}]")
+_TOKEN = re.compile(f"[{_UNSPACED}]|[^\\W_{_UNSPACED}]+")
 
 
 class ErasureKind(StrEnum):

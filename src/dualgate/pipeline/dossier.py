@@ -5,10 +5,11 @@ Rule: data only. `export` writes a Dossier down, `import_` gives one back, erasi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from dualgate.domain.audit import Finding
 from dualgate.domain.erasure import ErasureKind
@@ -19,6 +20,8 @@ from dualgate.domain.view import OwnTime
 
 if TYPE_CHECKING:
     from dualgate.pipeline.ports import Job, Session, StoredTurn, Use
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,3 +152,51 @@ class ErasureReport:
     kept_items: tuple[str, ...] = ()
     mentioned_in: tuple[str, ...] = ()
     bytes_gone: bool = False
+
+
+def is_blank(dossier: Dossier) -> bool:
+    """Return whether nothing is known of the user: then a dossier's settings may be taken."""
+    return not (dossier.items or dossier.turns or dossier.sessions or dossier.decisions)
+
+
+def missing(given: Dossier, kept: Dossier) -> Dossier:
+    """Return what `given` holds and `kept` does not. What has an id goes by it, the rest by value.
+
+    A signal, a use or a move of a known item is new all the same, if it is not kept.
+    """
+    known_keys = kept.tombstone_key in ("", given.tombstone_key)
+    return replace(
+        given,
+        items=_new(given.items, kept.items, lambda item: item.id),
+        signals=_new(given.signals, kept.signals, lambda signal: (signal.item_id, signal.id)),
+        moves=_beyond(given.moves, kept.moves),
+        decisions=_new(given.decisions, kept.decisions, lambda decision: decision.id),
+        pendings=_new(given.pendings, kept.pendings, lambda pending: pending.id),
+        findings=_new(given.findings, kept.findings, lambda finding: finding.id),
+        uses=_beyond(given.uses, kept.uses),
+        notes=_new(given.notes, kept.notes, lambda n: (n.session_id, n.task_id, n.key)),
+        sessions=_new(given.sessions, kept.sessions, lambda session: session.id),
+        turns=_new(given.turns, kept.turns, lambda one: one.turn.id),
+        jobs=_new(given.jobs, kept.jobs, lambda one: one.job.id),
+        tombstones=_new(given.tombstones, kept.tombstones, lambda stone: stone.hash)
+        if known_keys
+        else (),
+        tombstone_key=given.tombstone_key if known_keys else kept.tombstone_key,
+    )
+
+
+def _new(given: tuple[T, ...], kept: tuple[T, ...], key: Callable[[T], object]) -> tuple[T, ...]:
+    known = {key(one) for one in kept}
+    return tuple(one for one in given if key(one) not in known)
+
+
+def _beyond(given: tuple[T, ...], kept: tuple[T, ...]) -> tuple[T, ...]:
+    """Return what stands in `given` more often than in `kept`; mappings make it unhashable."""
+    known = Counter(repr(one) for one in kept)
+    found = []
+    for one in given:
+        if known[repr(one)]:
+            known[repr(one)] -= 1
+        else:
+            found.append(one)
+    return tuple(found)

@@ -254,9 +254,11 @@ class TranscriptContract:
         placed = await backend.store.placed_turns("ann", ["t1", "t2"], before=1, after=0)
 
         assert [t.id for t in inside] == [t.id for t in recent] == ["t0", "t2"]
-        assert (added, known, missing) == ([], {"t1"}, [])
-        assert await worded(backend, "cup") == []
-        assert [turn_id for turn_id, _ in await near(backend, a_vector(1))] == ["t0", "t2"]
+        assert (added, known) == ([], {"t1"})
+        # What follows was found by the words of the emptied turn as well: it is indexed anew.
+        assert [one.turn.id for one in missing] == ["t2"]
+        assert await worded(backend, "cup", "milk") == []
+        assert [turn_id for turn_id, _ in await near(backend, a_vector(1))] == ["t0"]
         assert [t.id for t in placed["t2"].before] == ["t0"]
         assert set(placed) == {"t2"}
 
@@ -302,8 +304,8 @@ class TranscriptContract:
 
         placed = await backend.store.placed_turns("ann", ["t0", "t1"], before=0, after=0)
 
-        assert await worded(backend, "illness") == []
-        assert [turn_id for turn_id, _ in await near(backend, a_vector(1))] == ["t1"]
+        assert await worded(backend, "illness", "tea") == []
+        assert await near(backend, a_vector(1)) == []  # t1 was found by the words of t0 as well
         assert set(placed) == {"t1"}
 
     async def test_a_unit_left_by_an_exception_indexes_and_empties_nothing(

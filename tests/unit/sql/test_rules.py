@@ -23,7 +23,9 @@ from dualgate.adapters.sql import (
 )
 from dualgate.adapters.sql.events import ShardRuleError, check
 from dualgate.adapters.sql.tables import NO_USERS, metadata
+from dualgate.domain.erasure import ErasureKind
 from dualgate.domain.view import OwnTime
+from dualgate.pipeline.dossier import AskedErasure, Erasure
 from dualgate.pipeline.ports import IndexedTurn, ItemFilter, Use
 from dualgate.testing.accounts_contract import a_finding, a_line
 from dualgate.testing.backend import a_vector, write
@@ -151,6 +153,7 @@ async def _live_a_day(path):
     await store.add_usage([a_line()])
     await store.usage(None, MONDAY.date())
     await store.keep_findings("ann", [a_finding()])
+    await store.keep_findings("ann", [], audited_at=MONDAY)
     await store.findings("ann")
     await store.stats()
     await backend.queue.depth()
@@ -158,6 +161,21 @@ async def _live_a_day(path):
     await backend.serving.end_answer(an_answer(done_at=MONDAY))
     await backend.serving.drop_answer("ann", "key")
     await write(backend, a_plan(purged=("item-1",)))
+    wish = AskedErasure(
+        id="e", user_id="ann", kind=ErasureKind.USER, target="", asked_at=MONDAY
+    )
+    await store.ask_erasure(wish)
+    await store.asked_erasures()
+    async with store.begin("ann") as unit:
+        given = await unit.dossier()
+        part = Erasure(asked=wish, at=MONDAY, turn_ids=("turn-1",), marks=("m",))
+        await unit.erase(part)
+    async with store.begin("ann") as unit:
+        await unit.put_back(given, {})
+    async with store.begin("ann") as unit:
+        await unit.erase(Erasure(asked=wish, at=MONDAY, whole=True))
+    await store.erased("ann", ["m"])
+    await store.scrub()
     await backend.close()
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeAlias
 
+from dualgate.adapters.memory.erasing import erase, put_back
 from dualgate.adapters.memory.turns import TurnIndex
 from dualgate.adapters.memory.vectors import VectorRows
 from dualgate.adapters.memory.words import WordIndex, searched_text
@@ -23,6 +24,7 @@ from dualgate.domain.plan import Decision, Move, Note, Pending, PendingState
 from dualgate.domain.signals import Signal
 from dualgate.domain.status import ACTIVE, LIVE, Status
 from dualgate.domain.view import OwnTime
+from dualgate.pipeline.dossier import Dossier, Erasure
 from dualgate.pipeline.ports import IndexedTurn, Session, StoredTurn, Use, Vector
 
 TAIL = 64  # how many of the first to leave are shown, and how near to full is "nearly full"
@@ -51,6 +53,9 @@ class Changes:
     settings: dict[str, Any] = field(default_factory=dict)
     own_time: OwnTime | None = None
     jobs: list[str] = field(default_factory=list)
+    erasure: Erasure | None = None
+    put_back: Dossier | None = None
+    given_vectors: dict[str, Vector] = field(default_factory=dict)
 
     def purge(self, item_ids: Iterable[str]) -> None:
         """Drop what this unit itself has written about these items, and mark them."""
@@ -66,7 +71,8 @@ class Changes:
     def show_in_snapshot(self) -> bool:
         """Return whether anything the Snapshot shows changes."""
         shown = self.items or self.purged or self.pendings or self.settings
-        return bool(shown) or self.own_time is not None
+        beside = self.own_time, self.erasure, self.put_back
+        return bool(shown) or any(one is not None for one in beside)
 
     def __bool__(self) -> bool:
         return any(getattr(self, name) for name in self.__dataclass_fields__)
@@ -102,11 +108,12 @@ class Person:
     settings: dict[str, Any] = field(default_factory=dict)
     own_time: OwnTime = field(default_factory=OwnTime)
     findings: dict[str, Finding] = field(default_factory=dict)
+    audited_at: datetime | None = None
 
     def commit(self, changes: Changes) -> None:
         """Make a unit's changes, all of them, in one step."""
         for item_id in changes.purged:
-            self._purge(item_id)
+            self.purge(item_id)
         for item in changes.items.values():
             self.put(item)
         for item_id, vector in changes.vectors.items():
@@ -115,7 +122,7 @@ class Person:
             self.signals.setdefault(signal.item_id, []).append(signal)
         self.moves += changes.moves
         for pending in changes.pendings.values():
-            self._put_pending(pending)
+            self.put_pending(pending)
         self.decisions |= changes.decisions
         for turn in changes.turns.values():
             self.turns[turn.id] = turn
@@ -125,6 +132,10 @@ class Person:
         for turn_id in changes.emptied:
             self._empty(turn_id)
         self._commit_sessions(changes)
+        if changes.erasure is not None:
+            erase(self, changes.erasure)
+        if changes.put_back is not None:
+            put_back(self, changes.put_back, changes.given_vectors)
         self.settings |= changes.settings
         self.own_time = changes.own_time or self.own_time
         self.version += changes.show_in_snapshot()
@@ -176,6 +187,11 @@ class Person:
         self.turn_index.drop(turn_id)
         known = self.turns.get(turn_id)
         if known is not None:
+            order = sorted(self.turns_of[known.session_id], key=lambda turn: turn.at)
+            later = order[order.index(known) + 1 :]
+            for follower in [turn for turn in later if turn.content][:1]:
+                # It is found by the words of this one, too.
+                self.turn_index.make_stale(follower.id)
             self.turns[turn_id] = replace(known, content="")
             session = self.turns_of[known.session_id]
             session[:] = [self.turns[turn.id] for turn in session]
@@ -209,13 +225,15 @@ class Person:
             if known is not None and known.ended_at is None:
                 self.sessions[session_id] = replace(known, ended_at=at)
 
-    def _put_pending(self, pending: Pending) -> None:
+    def put_pending(self, pending: Pending) -> None:
+        """Keep this state of a pending override."""
         self.pendings[pending.id] = pending
         self.open_pendings.pop(pending.id, None)
         if pending.state is PendingState.OPEN:
             self.open_pendings[pending.id] = pending
 
-    def _purge(self, item_id: str) -> None:
+    def purge(self, item_id: str) -> None:
+        """Take an item out, with all that is about it [P3]."""
         known = self.items.pop(item_id, None)
         if known is not None:
             self._leave_slot(known)

@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 
 from dualgate.adapters.memory.doors import require_user
 from dualgate.errors import InvalidInputError, LeaseLostError, NotFoundError, QueueFullError
+from dualgate.pipeline.dossier import KeptJob
 from dualgate.pipeline.ports import DeadJob, Job, Lease, QueueDepth
 
 
@@ -209,6 +210,72 @@ class MemoryQueue:
             line.leave(line.by_id[job_id])
             line.done.add(job_id)
             self._waiting -= 1
+
+    def kept(self, user_id: str) -> list[KeptJob]:
+        """Return the user's jobs that wait or are dead, in order of arrival."""
+        line = self._lines.get(user_id)
+        if line is None:
+            return []
+        waiting = [(entry, KeptJob(job=entry.job)) for entry in line.waiting]
+        dead = [
+            (entry, KeptJob(job=entry.job, error=one.error, died_at=one.died_at))
+            for entry, one in line.dead.values()
+        ]
+        return [
+            replace(kept, job=_copied(kept.job))
+            for _, kept in sorted([*waiting, *dead], key=lambda pair: pair[0].number)
+        ]
+
+    def thin(self, user_id: str, kept: KeptJob) -> None:
+        """Let a job carry less than before [P3]."""
+        line = self._lines[user_id]
+        parked = line.dead.get(kept.job.id)
+        entry = line.by_id.get(kept.job.id) if parked is None else parked[0]
+        if entry is None:
+            return
+        entry.job = replace(entry.job, payload=copy.deepcopy(dict(kept.job.payload)))
+        if parked is not None:
+            line.dead[kept.job.id] = (
+                entry, replace(parked[1], job=entry.job, error=kept.error or ""),
+            )  # fmt: skip
+
+    def cancel(self, user_id: str, job_ids: Iterable[str]) -> int:
+        """End jobs that wait or are dead, unrun [P3]; return how many there were."""
+        line = self._lines.get(user_id)
+        if line is None:
+            return 0
+        ended = 0
+        for job_id in job_ids:
+            if job_id in line.by_id:
+                self.end(user_id, [job_id])
+            elif line.dead.pop(job_id, None) is None:
+                continue
+            line.done.add(job_id)
+            ended += 1
+        return ended
+
+    def drop_user(self, user_id: str) -> int:
+        """Forget the user's jobs, done ones too [P3]; return how many there were."""
+        line = self._lines.pop(user_id, None)
+        if line is None:
+            return 0
+        self._waiting -= len(line.waiting)
+        return len(line.waiting) + len(line.dead) + len(line.done)
+
+    def put_back(self, user_id: str, jobs: Iterable[KeptJob]) -> None:
+        """Take jobs over from an archive: they wait, or are dead, as they were."""
+        for kept in jobs:
+            line = self._lines.setdefault(user_id, _Line(since=kept.job.enqueued_at))
+            if self._known(line, kept.job) is not None:
+                continue
+            self._numbers += 1
+            entry = _Entry(self._numbers, _copied(kept.job))
+            if kept.died_at is None:
+                line.join(entry)
+                self._waiting += 1
+            else:
+                parked = DeadJob(job=entry.job, error=kept.error or "", died_at=kept.died_at)
+                line.dead[kept.job.id] = (entry, parked)
 
     def _known(self, line: _Line, job: Job) -> str | None:
         key = job.idempotency_key

@@ -12,6 +12,7 @@ from datetime import date, datetime
 from weakref import WeakValueDictionary
 
 from dualgate.adapters.memory.doors import require_user
+from dualgate.adapters.memory.erasing import Graves, dossier_of
 from dualgate.adapters.memory.listing import after_cursor, cursor_of, lineage, newest_key
 from dualgate.adapters.memory.person import Changes, Person
 from dualgate.adapters.memory.queue import MemoryQueue
@@ -19,11 +20,13 @@ from dualgate.adapters.memory.turns import placed
 from dualgate.adapters.memory.unit import MemoryUnit, nearest_in, snapshot_of
 from dualgate.domain.audit import Finding, FindingState
 from dualgate.domain.belief import believed_at
+from dualgate.domain.erasure import ErasureKind
 from dualgate.domain.items import MemoryItem
 from dualgate.domain.plan import Decision, Move, Pending
 from dualgate.domain.signals import Signal
 from dualgate.domain.view import OwnTime, Snapshot
 from dualgate.errors import InvalidInputError, LeaseLostError
+from dualgate.pipeline.dossier import AskedErasure, Dossier
 from dualgate.pipeline.ports import (
     ItemFilter,
     ItemPage,
@@ -51,6 +54,7 @@ class MemoryStore:
         self._queue = queue
         self._capacity = archive_capacity
         self._people: dict[str, Person] = {}
+        self._graves = Graves()
         self._strangers: WeakValueDictionary[str, Person] = WeakValueDictionary()
         # A lock lives as long as somebody holds it or waits for it.
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -74,7 +78,7 @@ class MemoryStore:
         async with self._lock(user_id):
             self._require_held(lease)
             person = self._person(user_id)
-            unit = MemoryUnit(user_id, person, self._queue, self._capacity)
+            unit = MemoryUnit(user_id, person, self._queue, self._capacity, self._graves)
             try:
                 yield unit
             finally:
@@ -86,6 +90,51 @@ class MemoryStore:
                 self._queue.end(user_id, unit.changes.jobs)
                 person.commit(unit.changes)
                 self._people[user_id] = person
+                await self._committed_privacy(user_id, person, unit.changes)
+
+    async def _committed_privacy(self, user_id: str, person: Person, changes: Changes) -> None:
+        """Do what an erasure or an archive means for jobs, usage and tombstones [P3]."""
+        erasure = changes.erasure
+        if erasure is not None:
+            self._graves.bury(erasure)
+            for kept in erasure.jobs:
+                self._queue.thin(user_id, kept)
+            self._queue.cancel(user_id, erasure.job_ids)
+            if erasure.whole:
+                self._queue.drop_user(user_id)
+                self._graves.versions[user_id] = person.version
+                del self._people[user_id]
+                for line in [line for line in self._usage if line[-1] == user_id]:
+                    del self._usage[line]
+        if changes.put_back is not None:
+            self._queue.put_back(user_id, changes.put_back.jobs)
+            self._graves.put_back(changes.put_back)
+
+    async def dossier(self, user_id: str) -> Dossier:
+        """Return all that is kept of the user [P3]."""
+        person = self._person(user_id)
+        return dossier_of(user_id, person, self._queue.kept(user_id), self._graves)
+
+    async def erased(
+        self, user_id: str, marks: Iterable[str]
+    ) -> dict[str, tuple[ErasureKind, datetime]]:
+        """Return which of these marks have a tombstone [P3]."""
+        return self._graves.erased(require_user(user_id), marks)
+
+    async def ask_erasure(self, asked: AskedErasure) -> None:
+        """Keep that this erasure was asked for."""
+        require_user(asked.user_id)
+        self._graves.asked.setdefault(asked.id, asked)
+
+    async def asked_erasures(self) -> list[AskedErasure]:
+        """Return the erasures that are not finished, oldest first."""
+        return sorted(self._graves.asked.values(), key=lambda one: (one.asked_at, one.id))
+
+    async def scrub(self, limit_bytes: int | None = None) -> bool:  # noqa: ARG002  # no file
+        """Ask no more for what is done: in process, what is let go of is gone."""
+        for one in [one for one in self._graves.asked.values() if one.done_at is not None]:
+            del self._graves.asked[one.id]
+        return True
 
     async def snapshot(self, user_id: str) -> Snapshot:
         """Return the user's pools."""
@@ -310,13 +359,20 @@ class MemoryStore:
             found[day, task, model] = mine if known is None else _together(known, mine)
         return list(found.values())
 
-    async def keep_findings(self, user_id: str, findings: Sequence[Finding]) -> None:
+    async def keep_findings(
+        self, user_id: str, findings: Sequence[Finding], audited_at: datetime | None = None
+    ) -> None:
         """Write findings whole [U2]."""
         require_user(user_id)
         if any(finding.user_id != user_id for finding in findings):
             raise InvalidInputError("findings", "must be of this user")
         person = self._people.setdefault(user_id, self._person(user_id))
         person.findings |= {finding.id: finding for finding in findings}
+        person.audited_at = audited_at or person.audited_at
+
+    async def audited_at(self, user_id: str) -> datetime | None:
+        """Return when the user's frozen pool was last looked through [U2]."""
+        return self._person(user_id).audited_at
 
     async def findings(self, user_id: str, *, open_only: bool = True) -> list[Finding]:
         """Return what audits found, oldest first [U2]."""
@@ -346,7 +402,8 @@ class MemoryStore:
         # Reading creates nobody: a stranger's Person is shared by those who look at it now, and
         # is kept once something is written.
         known = self._people.get(require_user(user_id))
-        return known or self._strangers.setdefault(user_id, Person())
+        begins_at = self._graves.versions.get(user_id, 0)
+        return known or self._strangers.setdefault(user_id, Person(version=begins_at))
 
     def _lock(self, user_id: str) -> asyncio.Lock:
         return self._locks.setdefault(user_id, asyncio.Lock())

@@ -45,6 +45,21 @@ class TurnIndex:
         if entry.made_by in self._rows:
             self._rows[entry.made_by].drop(turn_id)
 
+    def make_stale(self, turn_id: str) -> None:
+        """Take what the turn is found by; it keeps its storing time, and waits for a new index."""
+        stored_at = self._stored_at.get(turn_id)
+        self.drop(turn_id)
+        if stored_at is not None:
+            self.keep_time(turn_id, stored_at)
+
+    def keep_time(self, turn_id: str, stored_at: datetime) -> None:
+        """Keep since when a turn is stored that nothing finds yet."""
+        self._stored_at[turn_id] = stored_at
+
+    def stored_at(self, turn_id: str) -> datetime | None:
+        """Return since when a turn is stored; None if upkeep has not seen it yet."""
+        return self._stored_at.get(turn_id)
+
     def has(self, turn_id: str, made_by: str) -> bool:
         """Return whether this index holds the turn."""
         entry = self._entries.get(turn_id)

@@ -7,16 +7,19 @@ from dataclasses import replace
 from datetime import datetime
 
 from dualgate.adapters.memory.doors import require_own
+from dualgate.adapters.memory.erasing import Graves, counted, dossier_of, settings_of
 from dualgate.adapters.memory.person import TAIL, Changes, Person, slot_of
 from dualgate.adapters.memory.queue import MemoryQueue
 from dualgate.adapters.memory.turns import placed
 from dualgate.domain.archiving import is_expired
+from dualgate.domain.erasure import ErasureKind
 from dualgate.domain.items import MemoryItem, folded
 from dualgate.domain.plan import Decision, Pending, PendingState, Plan
 from dualgate.domain.signals import Signal
 from dualgate.domain.status import ACTIVE, HOT, LIVE, Status
 from dualgate.domain.view import OwnTime, Snapshot
 from dualgate.errors import InvalidInputError, NotFoundError, StoreError
+from dualgate.pipeline.dossier import Dossier, Erasure, missing
 from dualgate.pipeline.ports import (
     Due,
     IndexedTurn,
@@ -31,11 +34,19 @@ from dualgate.pipeline.ports import (
 class MemoryUnit:
     """Implements ports.Transaction. `changes` is committed by the store that opened the unit."""
 
-    def __init__(self, user_id: str, person: Person, queue: MemoryQueue, capacity: int) -> None:
+    def __init__(
+        self,
+        user_id: str,
+        person: Person,
+        queue: MemoryQueue,
+        capacity: int,
+        graves: Graves,
+    ) -> None:
         self._user_id = user_id
         self._person = person
         self._queue = queue
         self._capacity = capacity
+        self._graves = graves
         self._open = True
         self.changes = Changes()
 
@@ -250,6 +261,36 @@ class MemoryUnit:
             if decision.id not in self.changes.decisions | self._person.decisions:
                 self._record(decision)
         self.changes.jobs.append(job.id)
+
+    async def dossier(self) -> Dossier:
+        """Return all that is kept of the user [P3]."""
+        jobs = self._queue.kept(self._user_id)
+        return dossier_of(self._user_id, self._person, jobs, self._graves)
+
+    async def erased(self, marks: Iterable[str]) -> dict[str, tuple[ErasureKind, datetime]]:
+        """Return which of these marks have a tombstone [P3]."""
+        return self._graves.erased(self._user_id, marks)
+
+    async def erase(self, erasure: Erasure) -> Mapping[str, int]:
+        """Take all of it out, leave tombstones [P3]; done when the unit is left."""
+        self._require_open()
+        require_own(self._user_id, (erasure.asked.user_id,))
+        self.changes.erasure = erasure
+        gone = counted(self._person, erasure)
+        known = {kept.job.id for kept in self._queue.kept(self._user_id)}
+        jobs = len(known) if erasure.whole else len(known & set(erasure.job_ids))
+        return {**gone, "jobs": jobs} if jobs else gone
+
+    async def put_back(self, dossier: Dossier, vectors: Mapping[str, Vector]) -> None:
+        """Write what a dossier holds and the store does not [P3]."""
+        self._require_open()
+        require_own(self._user_id, (dossier.user_id,))
+        kept = await self.dossier()
+        self.changes.put_back = missing(dossier, kept)
+        self.changes.given_vectors = {i: self._person.rows.check(v) for i, v in vectors.items()}
+        settings, own_time = settings_of(dossier, kept)
+        self.changes.settings |= settings
+        self.changes.own_time = own_time or self.changes.own_time
 
     def end(self) -> None:
         """Take no more changes: the unit was left."""

@@ -26,6 +26,12 @@ class VectorRows:
             raise InvalidInputError("vector", rule, copied.size)
         return copied
 
+    def __contains__(self, item_id: object) -> bool:
+        return item_id in self._place
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
     def holds(self, item_id: str, dim: int) -> bool:
         """Return whether the item has a vector of this size."""
         return item_id in self._place and self._rows.shape[1] == dim

@@ -70,6 +70,10 @@ class Sql(Protocol):
         """Take items out of the full-text index."""
         ...
 
+    def drop_all_words(self, user_id: str) -> None:
+        """Take the user's items and turns out of both full-text indexes."""
+        ...
+
     def match_words(self, user_id: str, words: str, limit: int) -> list[tuple[str, float]]:
         """Return (item id, BM25) of the items with one of these words, best first."""
         ...
@@ -169,6 +173,9 @@ _PUT_WORDS = (
     "INSERT OR REPLACE INTO memory_words (rowid, user_id, item_id, words) VALUES (?,?,?,?)"
 )
 _NO_WORDS = "DELETE FROM memory_words WHERE rowid = ? AND user_id = ?"
+_NONE_OF_USER = (
+    "DELETE FROM memory_words WHERE rowid BETWEEN :first AND :last AND user_id = :user_id"
+)
 # The words carry their user's mark, so the index alone keeps to one user; the outer comparison is
 # for two users who share a mark. FTS5 sorts by rank itself, without fetching what it leaves out.
 _MATCH = """SELECT item_id, -rank AS relevance FROM (
@@ -176,6 +183,7 @@ SELECT user_id, item_id, rank FROM memory_words WHERE memory_words MATCH :words
 ORDER BY rank LIMIT :limit) WHERE user_id = :user_id ORDER BY rank, item_id"""
 _PUT_TURN_WORDS = _PUT_WORDS.replace("memory_words", "turn_words").replace("item_id", "turn_id")
 _NO_TURN_WORDS = _NO_WORDS.replace("memory_words", "turn_words")
+_NO_TURN_OF_USER = _NONE_OF_USER.replace("memory_words", "turn_words")
 # Counting reads the posting list alone; the row's number begins with the user's (row_number).
 _COUNT_TURNS = (
     "(SELECT count(*) FROM turn_words WHERE turn_words MATCH ? AND rowid BETWEEN :first AND :last)"
@@ -204,9 +212,11 @@ def _match_turns(words: int) -> str:
     )
 
 
-for _statement in (_PUT_TURN_WORDS.replace("rowid, ", ""), _NO_TURN_WORDS, _MATCH_TURNS):
+for _statement in (
+    _PUT_TURN_WORDS.replace("rowid, ", ""), _NO_TURN_WORDS, _NO_TURN_OF_USER, _MATCH_TURNS
+):  # fmt: skip
     events.check(_statement)
-for _statement in (_PUT_WORDS.replace("rowid, ", ""), _NO_WORDS, _MATCH):
+for _statement in (_PUT_WORDS.replace("rowid, ", ""), _NO_WORDS, _NONE_OF_USER, _MATCH):
     events.check(_statement)
 
 
@@ -258,6 +268,12 @@ class SqliteSql:
     def drop_words(self, user_id: str, item_ids: Sequence[str]) -> None:
         """Take items out of the full-text index."""
         self._raw.executemany(_NO_WORDS, [(row_number(user_id, i), user_id) for i in item_ids])
+
+    def drop_all_words(self, user_id: str) -> None:
+        """Take the user's items and turns out of both full-text indexes."""
+        values = {**row_numbers(user_id), "user_id": user_id}
+        for statement in (_NONE_OF_USER, _NO_TURN_OF_USER):
+            self._raw.execute(statement, values)
 
     def match_words(self, user_id: str, words: str, limit: int) -> list[tuple[str, float]]:
         """Return (item id, BM25) of the items with one of these words, best first."""

@@ -39,6 +39,8 @@ PRAGMAS = (
     "temp_store=memory",
 )
 READERS = 3
+SCRUB_ROUNDS, SCRUB_WAIT_SECONDS = 50, 0.1
+IN_MEMORY_BYTES = 64 * 1024 * 1024  # a larger file is rewritten by way of the disk
 PATIENCE_SECONDS = 60.0  # how long a unit waits for the others of this process
 
 
@@ -162,6 +164,24 @@ class Database:
             finally:
                 await unit.close()
 
+    async def scrub(self, limit_bytes: int | None) -> bool:
+        """Rewrite the file and empty the log (WAL); return whether both were possible.
+
+        A file larger than limit_bytes is left alone. Readers go on meanwhile; the log can only be
+        emptied once those that began before are done, which is waited for, but not for ever.
+        """
+        async with self._writing() as driver:
+            with translated():
+                if not await asyncio.shield(driver.run(lambda raw: _rewritten(raw, limit_bytes))):
+                    return False
+        for _ in range(SCRUB_ROUNDS):
+            async with self._writing() as driver:
+                with translated():
+                    if await asyncio.shield(driver.run(_emptied_log)):
+                        return True
+            await asyncio.sleep(SCRUB_WAIT_SECONDS)
+        return False
+
     @asynccontextmanager
     async def _writing(self) -> AsyncIterator[Driver]:
         task = asyncio.current_task()
@@ -242,6 +262,28 @@ def _ended(raw: sqlite3.Connection, work: Callable[[Sql], T]) -> T:
     found = work(SqliteSql(raw))
     raw.execute("COMMIT")
     return found
+
+
+def _rewritten(raw: sqlite3.Connection, limit_bytes: int | None) -> bool:
+    pages = raw.execute("PRAGMA page_count").fetchone()[0]
+    size = pages * raw.execute("PRAGMA page_size").fetchone()[0]
+    if limit_bytes is not None and size > limit_bytes:
+        return False
+    for table in ("memory_words", "turn_words"):
+        # Deleted words stay in a full-text index until its segments are merged into one.
+        raw.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
+    if size > IN_MEMORY_BYTES:
+        raw.execute("PRAGMA temp_store=file")
+    try:
+        raw.execute("VACUUM")
+    finally:
+        raw.execute("PRAGMA temp_store=memory")
+    return True
+
+
+def _emptied_log(raw: sqlite3.Connection) -> bool:
+    busy = raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+    return not busy
 
 
 def _roll_back(raw: sqlite3.Connection) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from sqlalchemy import bindparam, delete, exists, select, update
 
 from dualgate.adapters.sql import tables
-from dualgate.adapters.sql.dialects import Sql
+from dualgate.adapters.sql.dialects import Sql, inserting
 from dualgate.adapters.sql.reading import own
 from dualgate.errors import LeaseLostError, NotFoundError
 from dualgate.pipeline.ports import Lease
@@ -38,6 +38,11 @@ _FINISH = (
 )
 _ONE_LESS = (
     update(tables.queue_heads).where(own(heads.user_id)).values(open_count=heads.open_count - 1)
+)
+_ONE_MORE = (
+    update(tables.queue_heads)
+    .where(own(heads.user_id))
+    .values(open_count=heads.open_count + 1, version=heads.version + 1)
 )
 _waiting_jobs = select(jobs.id).where(
     jobs.user_id == bindparam("user_id"), jobs.state == bindparam("waiting")
@@ -80,3 +85,11 @@ def drop_idle_head(sql: Sql, user_id: str) -> None:
     row = sql.one(_HEAD_VERSION, {"user_id": user_id})
     if row is not None and row[1] is None:
         sql.run(_DROP_IDLE_HEAD, {"user_id": user_id, "seen": row[0], "waiting": WAITING})
+
+
+def one_more(sql: Sql, user_id: str, due_at: int) -> None:
+    """Count a job that waits, and give its user a head if there is none."""
+    # First the head: it serialises who enqueues for this user, and with it the order of jobs.
+    if sql.run(_ONE_MORE, {"user_id": user_id}) == 0:
+        head = {"user_id": user_id, "due_at": due_at, "lease_until": None, "token": None}
+        sql.many(inserting(tables.queue_heads), [{**head, "version": 1, "open_count": 1}])

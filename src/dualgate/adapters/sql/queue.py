@@ -28,6 +28,7 @@ from dualgate.adapters.sql.jobs import (
     heads,
     jobs,
     one_less,
+    one_more,
     require_held,
 )
 from dualgate.adapters.sql.reading import own
@@ -49,11 +50,6 @@ _KNOWN_JOB = select(jobs.id).where(
 )
 _LAST_SEQ = select(func.coalesce(func.max(jobs.seq), 0)).where(own(jobs.user_id))
 _HEAD = select(*tables.queue_heads.columns).where(own(heads.user_id))
-_ONE_MORE = (
-    update(tables.queue_heads)
-    .where(own(heads.user_id))
-    .values(open_count=heads.open_count + 1, version=heads.version + 1)
-)
 _TOTAL = select(func.coalesce(func.sum(heads.open_count), 0)).execution_options(**_all_users)
 _free = or_(heads.lease_until.is_(None), heads.lease_until <= bindparam("now"))
 _DUE = (
@@ -263,7 +259,7 @@ class SqlQueue:
         def work(sql: Sql) -> None:
             if sql.run(_REVIVED, named) != 1:
                 raise NotFoundError("dead job", job_id)
-            _one_more(sql, user_id, to_micros(now))
+            one_more(sql, user_id, to_micros(now))
             sql.run(_DUE_NOW, {"user_id": user_id, "due": to_micros(now)})
 
         await self._database.write(work)
@@ -276,7 +272,7 @@ class SqlQueue:
         if known is not None:
             return str(known[0])
         self._require_room(sql, user_id)
-        _one_more(sql, user_id, row["enqueued_at"])
+        one_more(sql, user_id, row["enqueued_at"])
         last = sql.rows(_LAST_SEQ, {"user_id": user_id})[0][0]
         sql.many(inserting(tables.queue_jobs), [{**row, "seq": last + 1}])
         self._room_before_recount -= 1
@@ -294,13 +290,6 @@ class SqlQueue:
         if total >= self._total:
             raise QueueFullError("total", total, self._total)
         self._room_before_recount = (self._total - total) // _RECOUNT_SHARE
-
-
-def _one_more(sql: Sql, user_id: str, due_at: int) -> None:
-    # First the head: it serialises who enqueues for this user, and with it the order of jobs.
-    if sql.run(_ONE_MORE, {"user_id": user_id}) == 0:
-        head = {"user_id": user_id, "due_at": due_at, "lease_until": None, "token": None}
-        sql.many(inserting(tables.queue_heads), [{**head, "version": 1, "open_count": 1}])
 
 
 def _claimed(sql: Sql, now: int, until: datetime, limit: int) -> Lease | None:

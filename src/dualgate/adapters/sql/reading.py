@@ -54,6 +54,9 @@ def own(column: Column[Any]) -> Any:
 
 
 _USER = select(*tables.users.columns).where(own(_users.user_id))
+_COUNTERS_LEFT = select(tables.tombstone_keys.c.version, tables.tombstone_keys.c.units).where(
+    own(tables.tombstone_keys.c.user_id)
+)
 _ACTIVE_ITEMS = (
     select(*ITEM_COLUMNS)
     .where(own(_items.user_id), _items.status.in_(bindparam("statuses", expanding=True)))
@@ -196,7 +199,9 @@ def user_row(sql: Sql, user_id: str) -> UserRow:
     """Return the user's row, or a new user's."""
     row = sql.one(_USER, {"user_id": user_id})
     if row is None:
-        return UserRow(user_id)
+        # Who was erased begins where the counters stood: see tables.tombstone_keys.
+        left = sql.one(_COUNTERS_LEFT, {"user_id": user_id})
+        return UserRow(user_id) if left is None else UserRow(user_id, *left)
     version, units, days, active_at, user_class, capture, recall, maintained = row[1:]
     return UserRow(
         user_id,

@@ -7,7 +7,17 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import date, datetime
 from typing import TypeVar
 
-from dualgate.adapters.sql import accounts, history, jobs, reading, transcripts, warm, writing
+from dualgate.adapters.sql import (
+    accounts,
+    erasing,
+    history,
+    jobs,
+    reading,
+    transcripts,
+    warm,
+    writing,
+)
+from dualgate.adapters.sql import dossier as dossiers
 from dualgate.adapters.sql.cache import Entry, UserCache
 from dualgate.adapters.sql.dialects import Sql
 from dualgate.adapters.sql.engine import Database
@@ -15,11 +25,13 @@ from dualgate.adapters.sql.reading import UserRow
 from dualgate.adapters.sql.transaction import SqlTransaction
 from dualgate.adapters.sql.vectors import checked
 from dualgate.domain.audit import Finding
+from dualgate.domain.erasure import ErasureKind
 from dualgate.domain.items import MemoryItem
 from dualgate.domain.plan import Decision, Move, Pending
 from dualgate.domain.signals import Signal
 from dualgate.domain.view import OwnTime, Snapshot
 from dualgate.errors import InvalidInputError
+from dualgate.pipeline.dossier import AskedErasure, Dossier
 from dualgate.pipeline.ports import (
     ItemFilter,
     ItemPage,
@@ -269,18 +281,60 @@ class SqlStore:
             require_user(user_id)
         return await self._database.read(lambda sql: accounts.usage(sql, user_id, since))
 
-    async def keep_findings(self, user_id: str, findings: Sequence[Finding]) -> None:
+    async def keep_findings(
+        self, user_id: str, findings: Sequence[Finding], audited_at: datetime | None = None
+    ) -> None:
         """Write findings whole [U2]."""
         require_user(user_id)
         if any(finding.user_id != user_id for finding in findings):
             raise InvalidInputError("findings", "must be of this user")
-        await self._write_for(user_id, lambda sql: accounts.keep_findings(sql, findings))
+
+        def work(sql: Sql) -> None:
+            accounts.keep_findings(sql, findings)
+            if audited_at is not None:
+                accounts.mark_audited(sql, user_id, audited_at)
+
+        await self._write_for(user_id, work)
+
+    async def audited_at(self, user_id: str) -> datetime | None:
+        """Return when the user's frozen pool was last looked through [U2]."""
+        return await self._read(user_id, lambda sql: accounts.audited_at(sql, user_id))
 
     async def findings(self, user_id: str, *, open_only: bool = True) -> list[Finding]:
         """Return what audits found, oldest first [U2]."""
         return await self._read(
             user_id, lambda sql: accounts.findings(sql, user_id, open_only=open_only)
         )
+
+    async def dossier(self, user_id: str) -> Dossier:
+        """Return all that is kept of the user [P3]."""
+        return await self._read(
+            user_id, lambda sql: dossiers.dossier(sql, reading.user_row(sql, user_id))
+        )
+
+    async def erased(
+        self, user_id: str, marks: Iterable[str]
+    ) -> dict[str, tuple[ErasureKind, datetime]]:
+        """Return which of these marks have a tombstone [P3]."""
+        wanted = list(marks)
+        return await self._read(user_id, lambda sql: erasing.erased(sql, user_id, wanted))
+
+    async def ask_erasure(self, asked: AskedErasure) -> None:
+        """Keep, durably, that this erasure was asked for."""
+        require_user(asked.user_id)
+        await self._database.write(lambda sql: erasing.ask(sql, asked))
+
+    async def asked_erasures(self) -> list[AskedErasure]:
+        """Return the erasures whose bytes are not gone yet."""
+        return await self._database.read(erasing.asked)
+
+    async def scrub(self, limit_bytes: int | None = None) -> bool:
+        """Rewrite the file, so that nothing of what was erased can be read in it [P3]."""
+        done = [one for one in await self.asked_erasures() if one.done_at is not None]
+        if not await self._database.scrub(limit_bytes):
+            return False
+        await self._database.write(lambda sql: erasing.are_gone(sql, done))
+        return True
 
     async def users(self, after: str | None, limit: int) -> list[str]:
         """Return user ids in order."""

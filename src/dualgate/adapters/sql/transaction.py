@@ -11,19 +11,31 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from dualgate.adapters.sql import jobs, pools, reading, tables, transcripts, warm, writing
+from dualgate.adapters.sql import dossier as dossiers
+from dualgate.adapters.sql import (
+    erasing,
+    jobs,
+    pools,
+    reading,
+    tables,
+    transcripts,
+    warm,
+    writing,
+)
 from dualgate.adapters.sql.cache import Entry, UserCache
 from dualgate.adapters.sql.dialects import Sql
 from dualgate.adapters.sql.engine import Unit
 from dualgate.adapters.sql.lines import Lines
 from dualgate.adapters.sql.reading import UserRow
 from dualgate.adapters.sql.vectors import checked, rounded
+from dualgate.domain.erasure import ErasureKind
 from dualgate.domain.items import MemoryItem
 from dualgate.domain.plan import Decision, Pending, Plan
 from dualgate.domain.signals import Signal
 from dualgate.domain.status import LIVE
 from dualgate.domain.view import OwnTime, Snapshot
 from dualgate.errors import InvalidInputError
+from dualgate.pipeline.dossier import Dossier, Erasure, is_blank, missing
 from dualgate.pipeline.ports import (
     Due,
     IndexedTurn,
@@ -54,6 +66,7 @@ class SqlTransaction:
         self._removed: set[str] = set()
         self._pool_outdated = False
         self._lines = Lines(user.units + 1)
+        self._is_gone = False
 
     async def snapshot(self) -> Snapshot:
         """Return the pools as this unit sees them, its own plans included."""
@@ -266,6 +279,53 @@ class SqlTransaction:
         self._wrote = self._wrote or bool(decisions)
         await self._unit.step(work)
 
+    async def dossier(self) -> Dossier:
+        """Return all that is kept of the user [P3]."""
+        user = self._began_as
+        return await self._unit.step(lambda sql: dossiers.dossier(sql, user))
+
+    async def erased(self, marks: Iterable[str]) -> dict[str, tuple[ErasureKind, datetime]]:
+        """Return which of these marks have a tombstone [P3]."""
+        user_id, wanted = self._user.user_id, list(marks)
+        return await self._unit.step(lambda sql: erasing.erased(sql, user_id, wanted))
+
+    async def erase(self, erasure: Erasure) -> Mapping[str, int]:
+        """Take all of it out, leave tombstones [P3]."""
+        self._require_mine(erasure.asked.user_id)
+        gone = await self._unit.step(lambda sql: erasing.erase(sql, erasure, self._lines))
+        self._is_gone = erasure.whole
+        self._read_anew()
+        return gone
+
+    async def put_back(self, dossier: Dossier, vectors: Mapping[str, Vector]) -> None:
+        """Write what a dossier holds and the store does not [P3]."""
+        self._require_mine(dossier.user_id)
+        model, kept = self._profile.model, await self.dossier()
+        new = missing(dossier, kept)
+        await self._unit.step(
+            lambda sql: dossiers.put_back(sql, new, vectors, self._lines, model)
+        )
+        if is_blank(kept):
+            self._user = replace(
+                self._user,
+                own_time=dossier.own_time,
+                user_class=dossier.user_class,
+                capture_paused=dossier.capture_paused,
+                recall_paused=dossier.recall_paused,
+                maintained_at=dossier.maintained_at,
+            )
+        self._read_anew()
+
+    def _require_mine(self, user_id: str) -> None:
+        if user_id != self._user.user_id:
+            raise InvalidInputError("user_id", "must be the unit's user", user_id)
+
+    def _read_anew(self) -> None:
+        """Keep nothing of what was read: rows went or came beside the plans."""
+        self._entry = None
+        self._added, self._removed, self._pool_outdated = {}, set(), True
+        self._wrote = self._pools_changed = True
+
     async def count_uses(
         self, items: Sequence[MemoryItem], before: Mapping[str, MemoryItem], uses: Sequence[Use]
     ) -> None:
@@ -295,13 +355,18 @@ class SqlTransaction:
             user = replace(user, version=user.version + shown, units=user.units + 1)
 
         def work(sql: Sql) -> None:
-            if self._wrote:
+            if self._is_gone:
+                erasing.leave_counters(sql, user.user_id, user.version, user.units)
+            elif self._wrote:
                 sql.upsert(tables.users, [user.as_row()])
 
         await self._unit.end(work)
-        entry = self._entry
-        if entry is None or (user.version == 0 and not shown):
-            return
+        if self._is_gone:
+            self._cache.drop(user.user_id)
+        elif self._entry is not None and (user.version or shown):
+            self._keep_warm(self._entry, user)
+
+    def _keep_warm(self, entry: Entry, user: UserRow) -> None:
         pool = None if self._pool_outdated else entry.pool
         if pool is not None:
             for item_id in self._removed:

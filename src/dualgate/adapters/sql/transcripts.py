@@ -99,6 +99,12 @@ _EMPTY = (
     .where(own(_turns.user_id), _turns.id == bindparam("turn_id"))
     .values(content=bindparam("nothing"))
 )
+# Its storing time stays; `unindexed` finds it, for no index has this name.
+_STALE = (
+    update(tables.turn_index)
+    .where(own(_index.user_id), _index.turn_id == bindparam("stale_id"))
+    .values(made_by="", dim=0, q=None)
+)
 _NO_INDEX = delete(tables.turn_index).where(
     own(_index.user_id), _index.turn_id == bindparam("turn_id")
 )
@@ -187,10 +193,19 @@ def old(sql: Sql, user_id: str, stored_before: datetime, limit: int) -> list[str
 def empty(sql: Sql, user_id: str, turn_ids: Iterable[str]) -> None:
     """Take the content of turns and all they are found by; their ids stay."""
     ids = list(dict.fromkeys(turn_ids))
+    rows = _by_ids(sql, _BY_ID, user_id, ids)
+    followers = (turn for row in rows for turn in _placed(sql, row, 0, 1).after)
+    make_stale(sql, user_id, [turn.id for turn in followers if turn.id not in set(ids)])
     named = [{"user_id": user_id, "turn_id": turn_id} for turn_id in ids]
     sql.many(_EMPTY, [{**one, "nothing": ""} for one in named])
     sql.many(_NO_INDEX, named)
     sql.drop_turn_words(user_id, ids)
+
+
+def make_stale(sql: Sql, user_id: str, turn_ids: Sequence[str]) -> None:
+    """Take what these turns are found by, which has the words of another turn in it [P3]."""
+    sql.many(_STALE, [{"user_id": user_id, "stale_id": turn_id} for turn_id in turn_ids])
+    sql.drop_turn_words(user_id, turn_ids)
 
 
 def sources(sql: Sql, user_id: str, item_ids: Sequence[str]) -> list[str]:

@@ -218,7 +218,7 @@ def end_session(sql: Sql, user_id: str, session_id: str, now: datetime) -> None:
 
 def make_user(sql: Sql, user_id: str) -> None:
     """Make the user's row if there is none: a user exists from the first write on."""
-    sql.insert_new(tables.users, [reading.UserRow(user_id).as_row()])
+    sql.insert_new(tables.users, [reading.user_row(sql, user_id).as_row()])
 
 
 def keep_core(sql: Sql, session: Session) -> Session:
