@@ -1,7 +1,7 @@
 # dualgate, without root and without a key. `make` alone lists what there is.
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev demo test lint bench clean lock
+.PHONY: help install install-dev demo serve test lint bench clean lock
 .DELETE_ON_ERROR:
 
 VENV    := .venv
@@ -26,6 +26,9 @@ install-dev: $(VENV)/.installed-dev  ## the same, with the tools for tests and c
 demo: install  ## play weeks of conversation; show what is remembered, and why
 	@$(BIN)/dualgate demo
 
+serve: install  ## serve REST and the panel on 127.0.0.1, for this machine alone
+	@$(BIN)/dualgate serve --keyless
+
 test: install-dev  ## run all tests
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) $(TESTS)
 
@@ -38,7 +41,7 @@ bench: install-dev  ## measure the speed, one table
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python bench/speed.py
 
 lock:  ## renew both locks from pyproject.toml; needs uv
-	uv pip compile pyproject.toml --group build --universal --python-version 3.11 \
+	uv pip compile pyproject.toml --extra server --group build --universal --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --custom-compile-command "make lock" \
 	  --quiet -o requirements.lock
 	uv pip compile pyproject.toml --all-extras --group build --group dev --constraint requirements.lock \

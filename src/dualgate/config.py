@@ -40,6 +40,7 @@ class ServerSettings:
     # On loopback, requests without a key are the local tenant's. Everyone on this machine can
     # then read and change every local user's memory.
     keyless: bool = False
+    panel: bool = True  # serve the panel, too
     # Names by which the server may be called, besides loopback's: what else a Host header says is
     # refused, so that no web page can reach it by a name of its own.
     hosts: frozenset[str] = frozenset()

@@ -8,6 +8,7 @@ to look for here [P3].
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -20,8 +21,16 @@ from dualgate.pipeline.ports import Clock, IdSource
 
 KEY_PREFIX = "dg_"
 NAME_LIMIT = 100
+_TENANT = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
 _KEY_LENGTH = len(KEY_PREFIX) + 43  # 32 bytes in base64url
 _USE_SECONDS = 60.0  # how exact "last used" is: it shall not cost a write a request
+
+
+def require_tenant(name: object) -> str:
+    """Return a tenant's name: a-z, 0-9 and -, at most 40; "" is whoever works on this machine."""
+    if not isinstance(name, str) or (name and not _TENANT.fullmatch(name)):
+        raise InvalidInputError("tenant", "must be of a-z, 0-9 and -, at most 40", name)
+    return name
 
 
 class Scope(StrEnum):
@@ -125,6 +134,14 @@ class Keyring:
         self._ids = ids
         self._secret = secret
 
+    def now(self) -> datetime:
+        """Return the instant by which keys end: the machine's, aware, UTC."""
+        return self._clock.now()
+
+    def new_id(self) -> str:
+        """Return an id never returned before, for a request."""
+        return self._ids.new()
+
     async def create(
         self,
         tenant: str,
@@ -141,7 +158,8 @@ class Keyring:
         if days is not None and not 0 < days < 36_500:  # noqa: PLR2004 - a hundred years
             raise InvalidInputError("days", "must be positive, and under 36500", days)
         key = ApiKey(
-            id=self._ids.new(), tenant=tenant, name=name, scope=choice("scope", Scope, scope),
+            id=self._ids.new(), tenant=require_tenant(tenant), name=name,
+            scope=choice("scope", Scope, scope),
             created_at=now, expires_at=None if days is None else now + timedelta(days=days),
         )  # fmt: skip
         secret = KEY_PREFIX + self._secret()

@@ -11,6 +11,7 @@ from dualgate.entrypoints.cli import (
     demo,
     logs,
     memories,
+    serving,
     working,
 )
 from dualgate.entrypoints.cli.frame import CalmGroup, speak_utf8
@@ -44,6 +45,8 @@ COMMANDS: tuple[click.Command, ...] = (
     admin.stats,
     logs.ingest,
     demo.demo,
+    serving.serve,
+    serving.keys,
     admin.worker,
     admin.version,
 )

@@ -8,21 +8,12 @@ refused there.
 
 from __future__ import annotations
 
-import re
-
 from dualgate.errors import InvalidInputError
 from dualgate.pipeline.intake import require_id
+from dualgate.pipeline.serving import require_tenant
 
 LOCAL = ""
 MARK = "tenant:"
-NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
-
-
-def require_tenant(name: object) -> str:
-    """Return a tenant's name: a-z, 0-9 and -, at most 40; "" is the local one."""
-    if not isinstance(name, str) or (name != LOCAL and not NAME.fullmatch(name)):
-        raise InvalidInputError("tenant", "must be of a-z, 0-9 and -, at most 40", name)
-    return name
 
 
 def stored_id(tenant: str, user_id: object) -> str:
