@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -55,6 +56,7 @@ from dualgate.pipeline.ports import (
     TokenCounter,
 )
 from dualgate.pipeline.recipes import ReadPolicy
+from dualgate.pipeline.reembedding import RE_EMBEDDING, Reembedding, ReembedPorts
 from dualgate.pipeline.serving import Keyring, ServingStore
 from dualgate.pipeline.uses import UseBook
 from dualgate.pipeline.waiting import JobReport, Waiting
@@ -118,6 +120,10 @@ class MemoryVerbs:
             observer=parts.observer, every_hours=parts.upkeep_hours, embedder=parts.embedder,
             lexer=parts.lexer, transcripts=parts.transcripts,
         )  # fmt: skip
+        self._reembedding = Reembedding(ReembedPorts(
+            store=parts.store, embedder=parts.embedder, observer=parts.observer,
+            turns=partial(keep.keep_turns, on=self._keep),
+        ))  # fmt: skip
         self._uses = UseBook(parts.store, parts.flush_seconds)
         self._waiting = Waiting(parts.queue, parts.store)
         self._worker = Worker(
@@ -142,12 +148,14 @@ class MemoryVerbs:
         """Begin to work the queue off, where this process does so. Called by `open`."""
         if self._parts.run_worker:
             self._worker.start()
+            self._reembedding.start()
 
     async def close(self) -> None:
         """Finish the job in hand, write what is gathered, release files. Queued turns stay."""
         if self._closed:
             return
         self._closed = True
+        await self._reembedding.stop()
         if self._parts.run_worker:
             await self._worker.stop()
         await self._uses.close()
@@ -310,6 +318,8 @@ class MemoryVerbs:
             lexer=parts.lexer,
         )  # fmt: skip
         self._uses.add(user_id, uses, parts.clock.now())
+        if not found.degraded and await self._reembedding.waiting(user_id):
+            return replace(found, degraded=RE_EMBEDDING)
         return found
 
     async def items(
@@ -590,6 +600,7 @@ class MemoryVerbs:
         return None if self._parts.run_worker else self._worker.run_once
 
     async def _run_job(self, job: Job, lease: Lease) -> list[Decision]:
+        await self._reembedding.bring_up(job.user_id)
         decisions = await write.remember(job, lease, self._write)
         self._waiting.done(job.id)
         return decisions

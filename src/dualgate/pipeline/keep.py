@@ -10,8 +10,10 @@ from dualgate.domain.plan import Move
 from dualgate.domain.policy import GatePolicy
 from dualgate.domain.transcript import TranscriptPolicy
 from dualgate.domain.upkeep import maintain
+from dualgate.errors import ModelError
 from dualgate.pipeline.observer import Observer
 from dualgate.pipeline.ports import Clock, Embedder, Lexer, Store
+from dualgate.pipeline.reembedding import reembed
 from dualgate.pipeline.transcripts import Transcript, keep_transcript
 
 _PAGE = 200
@@ -47,10 +49,20 @@ async def keep_user(user_id: str, on: KeepPorts) -> list[Move]:
         moves += plan.moves
         if not plan.moves and not plan.purged:
             break
+    on.observer.moved(moves)
+    try:
+        await keep_turns(user_id, on)
+        await reembed(user_id, on.store, on.embedder)
+    except ModelError as error:
+        # Vectors wait for the endpoint; the upkeep of others does not.
+        on.observer.stumbled(f"upkeep of {user_id}: {error}")
+    return moves
+
+
+async def keep_turns(user_id: str, on: KeepPorts) -> None:
+    """Empty a user's turns that were kept long enough; index those that are not indexed yet."""
     transcript = Transcript(on.store, on.embedder, on.lexer, user_id)
     await keep_transcript(transcript, on.transcripts, on.clock)
-    on.observer.moved(moves)
-    return moves
 
 
 async def keep_if_due(user_id: str, on: KeepPorts) -> None:
