@@ -23,7 +23,7 @@ from dualgate.adapters.system import SystemClock, Uuid7Source, fresh_secret
 from dualgate.adapters.tokens import counter_for
 from dualgate.config import Settings
 from dualgate.domain.policy import GatePolicy
-from dualgate.errors import InvalidInputError, StoreError
+from dualgate.errors import InvalidInputError, SettingsError, StoreError
 from dualgate.memory import MemoryVerbs, Parts
 from dualgate.pipeline.ingest import LogSession, ReadReport
 from dualgate.pipeline.observer import FanOut, Observer
@@ -101,9 +101,12 @@ class Memory(MemoryVerbs):
 
         async def opened() -> Memory:
             chosen = settings or Settings()
-            finding = embedder or UseEmbedder()
+            finding = embedder or embedder_for(chosen)
             backend = await open_backend(url or chosen.url, chosen, finding.model)
-            memory = cls(wire(backend, chosen, clock, extractor, finding, observer))
+            parts = wire(backend, chosen, clock, extractor, finding, observer)
+            if embedder is None:
+                parts = replace(parts, close=_closing(finding, parts.close))
+            memory = cls(parts)
             memory.start()
             return memory
 
@@ -120,6 +123,35 @@ def default_url() -> str:
     """Return the url of the file in the user's data directory."""
     folder = Path(platformdirs.user_data_dir("dualgate", appauthor=False))
     return f"sqlite:///{folder / 'memory.db'}"
+
+
+def embedder_for(settings: Settings) -> Embedder:
+    """Return what finds memories: the endpoint of the settings, or the built-in model.
+
+    Raises SettingsError if there is an endpoint and the extra `llm` is not installed.
+    """
+    if not settings.embedding.configured:
+        return UseEmbedder()
+    try:
+        from dualgate.adapters.llm.embedding import EndpointEmbedder
+    except ImportError as error:
+        problem = f"embedding.base_url needs the extra llm: pip install 'dualgate[llm]' ({error})"
+        raise SettingsError([problem]) from error
+
+    return EndpointEmbedder(settings.embedding)
+
+
+def _closing(
+    embedder: Embedder, close: Callable[[], Awaitable[None]]
+) -> Callable[[], Awaitable[None]]:
+    """Return a close that lets go of the embedder's connections, too."""
+
+    async def both() -> None:
+        await close()
+        if not isinstance(embedder, UseEmbedder):
+            await embedder.close()  # type: ignore[attr-defined]  # an endpoint has connections
+
+    return both
 
 
 async def open_backend(
