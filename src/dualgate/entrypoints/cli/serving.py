@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +49,7 @@ def serve(frame: Frame, host: str | None, port: int | None, keyless: bool | None
             out.line(f"REST: {address}/v1 ({address}/openapi.json)")
 
         frame.show({"address": address, "panel": entry or f"{address}/panel/"}, page)
-        click.get_text_stream("stdout").flush()
+        sys.stdout.flush()
 
     async def run() -> None:
         async with Memory.open(frame.db, settings=settings) as memory:
