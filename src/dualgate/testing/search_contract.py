@@ -63,6 +63,23 @@ class SearchContract:
 
         assert [item_id for item_id, _ in near] == ["live"]
 
+    async def test_live_items_without_a_vector_of_this_size_are_told_the_pools_first(
+        self, backend: Backend
+    ) -> None:
+        bare = {status: an_item(id=status.value, status=status) for status in Status}
+        given = an_item(id="given")
+        await write(backend, a_plan(*bare.values(), given), vectors={"given": a_vector(1)})
+        dim = a_vector(1).size
+
+        missing = await backend.store.unembedded("ann", dim=dim, limit=10)
+        other_size = await backend.store.unembedded("ann", dim=dim + 1, limit=10)
+
+        assert {item.id for item in missing} == {"candidate", "confirmed", "frozen", "archived"}
+        assert missing[-1] == bare[Status.ARCHIVED]
+        assert {item.id for item in other_size} == {item.id for item in missing} | {"given"}
+        assert len(await backend.store.unembedded("ann", dim=dim, limit=2)) == 2
+        assert await backend.store.unembedded("bob", dim=dim, limit=10) == []
+
     async def test_an_item_keeps_its_vector_until_a_new_one_is_given(
         self, backend: Backend
     ) -> None:
