@@ -190,7 +190,7 @@ def _anchored(text: str, lang: str) -> list[Rule]:
 
 
 _ANCHOR = re.compile(r"«([^«»]+)»")
-_LITERAL = re.compile(r"[\w '-]+")
+_LITERAL = re.compile(r"[\w '&+:/.-]+")
 
 
 @cache
@@ -203,7 +203,7 @@ def _lexicon() -> tuple[tuple[Rule, ...], dict[str, dict[str, list[int]]]]:
 def read_rules(source: str) -> tuple[tuple[Rule, ...], dict[str, dict[str, list[int]]]]:
     """Read the text of a rule file.
 
-    A pattern is a regular expression in which «a|b» are its anchors, plain words of which one must
+    A pattern is a regular expression in which «a|b» are its anchors, plain words (no regular expression) of which one must
     be there, and <name> stands for a form of the table [forms].
 
     Raises:
