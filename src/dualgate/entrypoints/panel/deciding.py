@@ -42,6 +42,24 @@ async def settle(
     return page.done(request, word, "/decide")
 
 
+@router.post("/audit", dependencies=[CsrfChecked])
+async def audit(request: Request, looking: PanelUser) -> Response:
+    """Look through the frozen pool now [U2]."""
+    looking.caller.require(Scope.WRITE)
+    found = await page.memory_of(request).audit(looking.stored_id)
+    return page.done(request, "audit", "/decide", count=len(found))
+
+
+@router.post("/findings", dependencies=[CsrfChecked])
+async def finding(
+    request: Request, looking: PanelUser, finding_id: Annotated[str, Form()]
+) -> Response:
+    """Say that a finding may stand [U2]."""
+    looking.caller.require(Scope.WRITE)
+    await page.memory_of(request).settle_finding(looking.stored_id, finding_id)
+    return page.done(request, "finding", "/decide")
+
+
 @router.post("/contests/{item_id}", dependencies=[CsrfChecked])
 async def contest(
     request: Request, looking: PanelUser, item_id: str, word: Annotated[str, Form()]

@@ -22,7 +22,7 @@ from dualgate.entrypoints.panel.words import Words
 
 router = APIRouter(route_class=PanelRoute)
 
-_STEP = 50
+_STEP = 30
 _MOST = 1_000
 _WHOLE_LOG = 1_000_000
 _HOT_PAGE = 1_000

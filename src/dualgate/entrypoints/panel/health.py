@@ -14,7 +14,7 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Query, Request, Response
 
 from dualgate.entrypoints.http import tenants
-from dualgate.entrypoints.http.access import Caller, PanelUser, Scope
+from dualgate.entrypoints.http.access import SESSION_COOKIE, Caller, PanelUser, Scope
 from dualgate.entrypoints.http.csrf import CsrfChecked
 from dualgate.entrypoints.panel import page
 from dualgate.entrypoints.panel.failures import PanelRoute
@@ -56,6 +56,7 @@ async def health(
         more=users[_USERS_SHOWN - 1] if len(users) > _USERS_SHOWN else None,
         classes=["default", *sorted(settings.user_classes)],
         limits=settings.read.limits,
+        signed_in=SESSION_COOKIE in request.cookies,
         settings=list(_settings(settings)),
     )  # fmt: skip
 

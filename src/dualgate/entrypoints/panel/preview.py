@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from dualgate.domain.assembly import ContextBlock
 from dualgate.domain.items import MemoryItem
+from dualgate.domain.status import ACTIVE
 from dualgate.entrypoints.http.access import PanelUser
 from dualgate.entrypoints.panel import page
 from dualgate.entrypoints.panel.failures import PanelRoute
@@ -16,6 +17,7 @@ from dualgate.entrypoints.panel.words import Words
 
 router = APIRouter(route_class=PanelRoute)
 
+_PAGE = 1_000
 SESSION = "panel:preview"  # only looked at: the preview keeps no session
 
 
@@ -40,6 +42,9 @@ async def upcoming(
     block = await page.memory_of(request).context(
         looking.stored_id, SESSION, says, preview=True, lang=say.lang
     )
+    listed = await page.memory_of(request).items(looking.stored_id, status=ACTIVE, limit=_PAGE)
+    # Listed items have the scores of now, the block's those of their last write.
+    now = {item.id: item for item in listed.items}
     limits = page.settings_of(request).read.limits
     sections = [
         Section(
@@ -48,7 +53,7 @@ async def upcoming(
         ),
         Section(
             name="active", tokens=block.active_tokens, limit=limits.active_tokens,
-            lines=[(item, _active(item, block, says, say)) for item in block.active],
+            lines=[(i, _active(now.get(i.id, i), block, says, say)) for i in block.active],
         ),
         Section(
             name="recalled", tokens=block.recalled_tokens, limit=limits.recalled_tokens,

@@ -8,12 +8,13 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import FileResponse
 from starlette.background import BackgroundTask
 
-from dualgate import Memory
+from dualgate import Memory, Settings
 from dualgate.domain.items import MemoryItem
 from dualgate.domain.status import LIVE
 from dualgate.domain.types import Sensitivity
@@ -47,7 +48,14 @@ async def privacy(request: Request, looking: PanelUser) -> Response:
     return await page.render(
         request, "privacy.html", looking, modes=MODES, paused=paused, rows=rows,
         days=page.settings_of(request).gates.archive.sensitive_days,
+        hosts=_asked(page.settings_of(request)),
     )  # fmt: skip
+
+
+def _asked(settings: Settings) -> list[str]:
+    """Return the hosts of the models that read what is said, without keys or paths."""
+    urls = (settings.model.base_url, settings.embedding.base_url)
+    return sorted({urlsplit(url).hostname or url for url in urls if url})
 
 
 async def _sensitive(memory: Memory, user_id: str) -> list[MemoryItem]:

@@ -47,7 +47,8 @@ def _where_from(item: MemoryItem, signals: Sequence[Signal], say: Words) -> list
         told.append(_said(item, said, say))
         angry = _sessions(s for s in said if s.evidence is Evidence.EMOTIONAL)
         if angry:
-            told.append(say("why.anger", n=angry))
+            alone = angry == _sessions(said) == 1
+            told.append(say("why.angry") if alone else say("why.anger", n=angry))
     if own:
         told.append(say("why.own", date=say.day(max(signal.at for signal in own))))
     against = sum(not signal.agrees for signal in signals)
