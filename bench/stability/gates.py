@@ -7,8 +7,11 @@ from dataclasses import replace
 from designs import Block, Line
 from dualgate import Memory, Message, Settings
 from dualgate.domain.admission import AdmissionPolicy
+from dualgate.domain.assembly import ContextLimits
 from dualgate.domain.freezing import FreezePolicy
 from dualgate.domain.policy import GatePolicy
+from dualgate.domain.types import ItemType
+from dualgate.pipeline.recipes import ReadPolicy
 from dualgate.testing import ManualClock
 from lives import Life, Session
 from reading import KnownCandidates, KnownVectors, Reading
@@ -22,15 +25,22 @@ VARIANTS = {
     "no freeze gate": GatePolicy(freeze=NO_FREEZING),
     "neither gate": GatePolicy(admission=OPEN_DOOR, freeze=NO_FREEZING),
 }
+# The same gates; what limits the assistant and what is owed is shown on any topic.
+_WIDE = frozenset(
+    {ItemType.IDENTITY, ItemType.PREFERENCE, ItemType.CONSTRAINT, ItemType.RULE,
+     ItemType.COMMITMENT}
+)  # fmt: skip
+WIDE = replace(ReadPolicy(), limits=ContextLimits(general_types=_WIDE, active_items=40))
 
 
 class DualGate:
     """One user's memory, in process, on a clock of its own."""
 
-    def __init__(self, life: Life, reading: Reading, gates: GatePolicy) -> None:
+    def __init__(self, life: Life, reading: Reading, gates: GatePolicy,
+                 read: ReadPolicy | None = None) -> None:
         self._clock = ManualClock(life.sessions[0].at)
         self._user = life.user
-        settings = replace(Settings(), gates=gates)
+        settings = replace(Settings(), gates=gates, read=read or ReadPolicy())
         self._opening = Memory.open(
             "memory://", settings=settings, clock=self._clock,
             extractor=KnownCandidates(reading), embedder=KnownVectors(reading),

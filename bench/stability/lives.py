@@ -7,6 +7,7 @@ turn is: a confirmation, a mood, a request for once, somebody else's trait, …
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -310,7 +311,7 @@ class _Writer:
                 .replace("{who}", self.chance.choice(slot.lists.get("who", [""]))))  # fmt: skip
         past = (old,) if act == "change" else ()
         about = self.project.get(name, "")
-        return "user", text, Label(act, name, value, (value,), past, kind, about)
+        return "user", text, Label(act, name, value, _keys(value), past, kind, about)
 
     def _opening(self, project: str) -> tuple[str, str, Label]:
         about = project if self.chance.random() < 0.6 else ""
@@ -331,6 +332,23 @@ class _Writer:
         for name, values in lists.items():
             text = text.replace("{" + name + "}", self.chance.choice(values))
         return text
+
+
+_MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august")
+_DAY = re.compile(r"(?:(\d+)月(\d+)日|(\d+) ([A-Z][a-z]+))$")
+
+
+def _keys(value: str) -> tuple[str, ...]:
+    """Return the words that tell a value; an extractor may write a day as a date.
+
+    >>> _keys("14 April")
+    ('14 April', '-04-14')
+    """
+    day = _DAY.match(value)
+    if day is None:
+        return (value,)
+    month = int(day[1]) if day[1] else _MONTHS.index(day[4].lower()) + 1
+    return value, f"-{month:02d}-{int(day[2] or day[3]):02d}"
 
 
 def _capital(text: str) -> str:

@@ -15,7 +15,7 @@ from lives import TRUE_KINDS, Life, Session
 from reading import Meaning, Reading
 
 # What is no noise: true statements, also old ones, and traits of others said as theirs.
-_FINE = TRUE_KINDS | {"past", "about others"}
+_FINE = TRUE_KINDS | {"past", "part", "about others"}
 
 
 @dataclass

@@ -233,3 +233,52 @@ def _section(folder: Path, target: Path) -> str:
     shown = "\n".join(f"![{title}](stability/{name})" for title, name in made)
     return (head + table(folder) + "\n\nWhere dualgate fell short:\n\n" + reasons(folder)
             + "\n\n<details><summary>Pictures</summary>\n\n" + shown + "\n\n</details>")  # fmt: skip
+
+
+# --- one setting at a time ----------------------------------------------------------------------
+
+_SWEPT = ("explained", "contamination", "drift", "false-freezes", "lost-corrections", "lag",
+          "contradictions", "tokens")  # fmt: skip
+
+
+def sweep_tables(found: Mapping[str, Mapping[str, list[dict[str, Any]]]], days: int) -> str:
+    """Return a table a setting."""
+    parts = []
+    chosen = [m for m in MEASURES if m.key in _SWEPT]
+    for path, values in found.items():
+        lines = [f"### `{path}`", "",
+                 "| value | " + " | ".join(m.title for m in chosen) + " |",
+                 "|---|" + "--:|" * len(chosen)]  # fmt: skip
+        for value, results in values.items():
+            sums = _sums_of(results, days)
+            lines.append(f"| {value} | " + " | ".join(m.word(m.of(sums)) for m in chosen) + " |")
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)
+
+
+def _sums_of(results: Sequence[Mapping[str, Any]], days: int) -> Counter[str]:
+    total: Counter[str] = Counter(months=len(results) * days // 30)
+    for each in results:
+        total.update(each["sums"])
+    return total
+
+
+def write_sweep(
+    found: Mapping[str, Mapping[str, list[dict[str, Any]]]], days: int, head: str, docs: Path
+) -> None:
+    """Renew docs/results/stability-sweep.md and its pictures."""
+    chosen = [m for m in MEASURES if m.key in _SWEPT and m.percent]
+    folder = docs / "stability"
+    folder.mkdir(parents=True, exist_ok=True)
+    text = ("# One number of the gates at a time\n\nMade by `python bench/stability/sweep.py "
+            f"--write`. {head}\n\n")  # fmt: skip
+    for path, values in found.items():
+        sums = {value: _sums_of(results, days) for value, results in values.items()}
+        series = {m.title: [(float(n), r) for n, (value, s) in enumerate(sums.items())
+                            if (r := m.of(s)) is not None] for m in chosen}  # fmt: skip
+        name = f"sweep-{path.replace('.', '-')}.svg"
+        x_title = "   ".join(f"{n}: {value}" for n, value in enumerate(sums))
+        drawn = picture.lines(f"{path}, %", {k: v for k, v in series.items() if v}, x_title)
+        (folder / name).write_text(drawn, "utf-8")
+        text += sweep_tables({path: values}, days) + f"\n\n![{path}](stability/{name})\n\n"
+    (docs / "stability-sweep.md").write_text(text.rstrip() + "\n", "utf-8")

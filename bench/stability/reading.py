@@ -145,6 +145,8 @@ def meaning_of(candidate: Candidate, said: Said) -> Meaning:
             return Meaning(label.kind, label.slot, label.value)
         if any(folded(past) in line for past in label.past):
             return Meaning("past", label.slot)
+        if label.about and folded(label.about) in line:
+            return Meaning("part")  # true, if not all: "is working on Halyard"
         return Meaning("stray")
     if label.kind == "other":
         who = label.about.removeprefix("My ").removeprefix("Our ").removeprefix("我")

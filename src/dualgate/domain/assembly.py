@@ -58,6 +58,8 @@ class ContextLimits:
     window_share: float = 0.20  # G 4.3, M 4.2: at most a fifth of the window
     active_items: int = 20
     recalled_items: int = 5
+    # What suits any topic [R3]; see docs/results/stability.md for what a wider set would bring.
+    general_types: frozenset[ItemType] = GENERAL_TYPES
 
     @property
     def total(self) -> int:
@@ -175,12 +177,14 @@ def best_scored(items: Iterable[MemoryItem], score: Score, limit: int) -> list[M
 
 
 def on_topic_first(
-    items: Sequence[MemoryItem], fits: Callable[[MemoryItem], bool]
+    items: Sequence[MemoryItem],
+    fits: Callable[[MemoryItem], bool],
+    general_types: frozenset[ItemType] = GENERAL_TYPES,
 ) -> list[MemoryItem]:
     """Return the items on the topic, then the general ones, which suit any topic [R1, R3]."""
     fitting = [item for item in items if fits(item)]
     shown = {item.id for item in fitting}
-    general = (i for i in items if i.id not in shown and i.item_type in GENERAL_TYPES)
+    general = (i for i in items if i.id not in shown and i.item_type in general_types)
     return [*fitting, *general]
 
 

@@ -320,7 +320,8 @@ def _active(
     best = best_scored(hot, shape.score, shape.limits.active_items)
     if topic is None:
         return best
-    return on_topic_first(best, lambda item: item.id in topic.fitting)
+    general = shape.limits.general_types
+    return on_topic_first(best, lambda item: item.id in topic.fitting, general)
 
 
 def _recalled(topic: Topic | None, limit: int, taken: Collection[str]) -> list[MemoryItem]:

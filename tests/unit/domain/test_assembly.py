@@ -108,6 +108,19 @@ def test_a_topic_keeps_what_fits_and_then_what_suits_any_topic():
     assert [i.id for i in chosen] == ["fits", "preference"]
 
 
+def test_which_types_suit_any_topic_is_a_setting():
+    items = [
+        an_item(id="preference", item_type=ItemType.PREFERENCE),
+        an_item(id="limit", item_type=ItemType.CONSTRAINT),
+    ]
+    wide = LIMITS.general_types | {ItemType.CONSTRAINT}
+    usual = on_topic_first(items, lambda _: False, LIMITS.general_types)
+    widened = on_topic_first(items, lambda _: False, wide)
+
+    assert [i.id for i in usual] == ["preference"]
+    assert [i.id for i in widened] == ["preference", "limit"]
+
+
 def test_what_is_contested_is_shown_as_a_conflict_whatever_its_type():
     assert group_of(an_item(contested_with=("x",))) is Group.CONFLICTS
     assert {group_of(an_item(item_type=kind)) for kind in ItemType} == set(Group) - {

@@ -1,0 +1,147 @@
+"""Months of simulated conversation through dualgate and through the usual designs.
+
+    python bench/stability [--users 20] [--days 21] [--seeds 1] [--extractor local|perfect]
+                           [--pool main|held-out] [--write]
+
+Each (seed, user) is one unit: its results land in bench/out/stability and are not made again, so
+a run that was stopped goes on where it was. `--write` renews docs/results/stability.md and its
+pictures from everything that was run with the same code.
+"""
+
+from __future__ import annotations
+
+import os
+
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+
+import argparse
+import asyncio
+import hashlib
+import json
+import multiprocessing
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+OUT = ROOT / "bench" / "out" / "stability"
+_CODE = ("domain", "pipeline", "adapters/local", "adapters/memory")
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One user of one seed, under one setting of the run."""
+
+    seed: int
+    number: int
+    days: int
+    extractor: str
+    pool: str
+    digest: str
+
+    @property
+    def path(self) -> Path:
+        """Return where its results are kept."""
+        run = f"{self.extractor}-{self.pool}-{self.days}"
+        return OUT / self.digest / run / f"{self.seed}-{self.number}.json"
+
+
+def digest() -> str:
+    """Return a name for the code that makes the numbers: engine, extractor, bench."""
+    files = [p for part in _CODE for p in (ROOT / "src/dualgate" / part).rglob("*")
+             if p.suffix in (".py", ".npz", ".json", ".toml", ".txt")]  # fmt: skip
+    here = Path(__file__).parent
+    files += [*(here / n for n in ("lives.py", "reading.py", "designs.py", "gates.py",
+                                   "measures.py", "words.py")), *(here / "words").iterdir()]
+    mixed = hashlib.blake2b(digest_size=5)
+    for path in sorted(files):
+        mixed.update(path.read_bytes())
+    return mixed.hexdigest()
+
+
+def run(unit: Unit) -> Path:
+    """Run every design over one life; write and return the file of its results."""
+    if unit.path.exists():
+        return unit.path
+    from lives import live
+    from reading import read
+
+    started = time.process_time()
+    life = live(unit.seed, unit.number, unit.days, unit.pool)
+    reading = read(life, unit.extractor, OUT / "cache", unit.digest)
+    results = asyncio.run(_designs(life, reading))
+    found = {"lang": life.lang, "cpu_seconds": time.process_time() - started, "designs": results,
+             "turns": sum(len(s.turns) for s in life.sessions)}  # fmt: skip
+    unit.path.parent.mkdir(parents=True, exist_ok=True)
+    partial = unit.path.with_suffix(".part")
+    partial.write_text(json.dumps(found), "utf-8")
+    partial.rename(unit.path)
+    return unit.path
+
+
+async def _designs(life: Any, reading: Any) -> dict[str, Any]:
+    from designs import BASELINES
+    from gates import VARIANTS, WIDE, DualGate
+
+    made: list[tuple[str, Any]] = [
+        (name, DualGate(life, reading, gates)) for name, gates in VARIANTS.items()
+    ]
+    made.append(("dualgate, wide start", DualGate(life, reading, VARIANTS["dualgate"], WIDE)))
+    made += [(design.name, design(life, reading)) for design in BASELINES]
+    return {name: await through(life, reading, design) for name, design in made}
+
+
+async def through(life: Any, reading: Any, design: Any) -> dict[str, Any]:
+    """Put one life through one design; return what was measured."""
+    from measures import Tally
+
+    tally, started = Tally(life, reading), time.process_time()
+    async with design:
+        for session in life.sessions:
+            tally.open(session, await design.open(session))
+            await design.hear(session)
+    return {**tally.close(), "cpu_seconds": time.process_time() - started}
+
+
+def units(asked: argparse.Namespace, name: str) -> Iterator[Unit]:
+    """Yield the units of a run, seed by seed."""
+    for seed in range(1, asked.seeds + 1):
+        for number in range(asked.users):
+            yield Unit(seed, number, asked.days, asked.extractor, asked.pool, name)
+
+
+def arguments() -> argparse.Namespace:
+    """Return what was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--users", type=int, default=20)
+    parser.add_argument("--days", type=int, default=21, help="21, 91 or 365")
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--extractor", choices=("local", "perfect"), default="local")
+    parser.add_argument("--pool", choices=("main", "held-out"), default="main")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--write", action="store_true", help="renew docs/results/stability.md")
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Run what is missing, print the table."""
+    from page import table, write
+
+    asked, name = arguments(), digest()
+    todo = list(units(asked, name))
+    started = time.time()
+    with multiprocessing.Pool(asked.workers) as pool:
+        for count, _ in enumerate(pool.imap_unordered(run, todo), 1):
+            print(f"\r{count} of {len(todo)} users, {time.time() - started:.0f} s", end="",
+                  flush=True)  # fmt: skip
+    print()
+    print(table(todo[0].path.parent, asked.users, asked.seeds))
+    if asked.write:
+        write(OUT / name, ROOT / "docs" / "results")
+
+
+if __name__ == "__main__":
+    main()
