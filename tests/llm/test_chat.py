@@ -333,3 +333,11 @@ async def test_errors_of_models_are_one_family(server, model_of):
         await ask(model_of(server))
 
     assert told.value.advice
+
+
+async def test_a_retry_says_nothing_to_the_hosts_output_or_log(server, model_of, caplog, capfd):
+    server.misbehave(Fault.FAIL)
+    await ask(model_of(server))
+
+    assert [r for r in caplog.records if r.levelname not in ("DEBUG", "INFO")] == []
+    assert capfd.readouterr() == ("", "")

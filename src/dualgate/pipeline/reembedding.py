@@ -74,6 +74,7 @@ class Reembedding:
         self._on = on
         self._current: OrderedDict[str, None] = OrderedDict()
         self._asked: asyncio.Queue[str] = asyncio.Queue()
+        self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -100,6 +101,7 @@ class Reembedding:
             self._know(user_id)
         else:
             self._asked.put_nowait(user_id)
+            self._wake.set()  # the model has just embedded a question: it is there
         return len(missing)
 
     async def bring_up(self, user_id: str) -> None:
@@ -131,7 +133,10 @@ class Reembedding:
                         break
             except ModelUnavailableError as error:
                 self._on.observer.stumbled(f"re-embedding: {error}")
-                await asyncio.sleep(max(_RETRY_SECONDS, error.retry_after or 0.0))
+                self._wake.clear()
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(max(_RETRY_SECONDS, error.retry_after or 0.0)):
+                        await self._wake.wait()
             except DualgateError as error:
                 # The database was busy or closed: what is left is taken up at the next start.
                 self._on.observer.stumbled(f"re-embedding: {error}")

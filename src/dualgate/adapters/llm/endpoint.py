@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx2
-import stamina
+import tenacity
 
 from dualgate.adapters.llm.faults import fault_of, status_in
 from dualgate.errors import ModelError, ModelRejectedError, ModelUnavailableError
@@ -21,7 +21,6 @@ from dualgate.pipeline.endpoints import Secret, is_loopback
 
 MOST_BYTES = 16_000_000  # of one answer: what is larger was not asked for
 _LONGEST_BACKOFF = 8.0
-_SHORTEST_WAIT = 0.01  # stamina takes zero for "as usual"
 _OK = 200
 _FAULT_BYTES = 20_000
 
@@ -111,13 +110,24 @@ class Endpoint:
         self, once: Callable[[], Awaitable[Any]], lost: Callable[[], None] | None
     ) -> Any:
         patience = self._patience
-        async for attempt in stamina.retry_context(
-            on=self._wait_after,
-            attempts=patience.attempts,
-            timeout=None,
-            wait_initial=patience.retry_seconds,
-            wait_jitter=patience.retry_seconds / 2,
-            wait_max=max(_LONGEST_BACKOFF, patience.retry_seconds),
+        backoff = tenacity.wait_exponential_jitter(
+            multiplier=patience.retry_seconds,
+            max=max(_LONGEST_BACKOFF, patience.retry_seconds),
+            jitter=patience.retry_seconds / 2,
+        )
+
+        def wait(state: tenacity.RetryCallState) -> float:
+            error = state.outcome.exception() if state.outcome else None
+            asked = error.retry_after if isinstance(error, ModelUnavailableError) else None
+            return backoff(state) if asked is None else asked
+
+        # Not stamina: it reports each retry to whatever structlog is, by default the standard
+        # output; switching that off would switch it off for the host, too.
+        async for attempt in tenacity.AsyncRetrying(
+            stop=tenacity.stop_after_attempt(patience.attempts),
+            retry=tenacity.retry_if_exception(self._may_pass),
+            wait=wait,
+            reraise=True,
         ):
             with attempt:
                 try:
@@ -136,14 +146,11 @@ class Endpoint:
             text = json.dumps(tree)
             raise fault_of(status_in(tree), {}, text, key=self._key, key_name=self._key_name)
 
-    def _wait_after(self, error: Exception) -> bool | float:
+    def _may_pass(self, error: BaseException) -> bool:
         if not isinstance(error, ModelUnavailableError):
             return False
-        if error.retry_after is None:
-            return True
-        if error.retry_after > self._patience.longest_wait_seconds:
-            return False  # whoever asked has something better to do than to wait for so long
-        return max(_SHORTEST_WAIT, error.retry_after)
+        # Whoever asked has something better to do than to wait for longer than that.
+        return (error.retry_after or 0.0) <= self._patience.longest_wait_seconds
 
     @asynccontextmanager
     async def _sent(self, path: str, body: Mapping[str, Any]) -> AsyncIterator[httpx2.Response]:
