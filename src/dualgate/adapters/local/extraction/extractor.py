@@ -24,6 +24,7 @@ from dualgate.adapters.local.extraction.antecedents import (
 )
 from dualgate.adapters.local.extraction.cues import KIN, cues_in
 from dualgate.adapters.local.extraction.features import language
+from dualgate.adapters.local.extraction.implied import implied_in
 from dualgate.adapters.local.extraction.kinds import (
     is_about_somebody,
     is_for_now,
@@ -55,6 +56,7 @@ BASE_IMPORTANCE = {
 # A longer turn says more than yes; its clauses speak for themselves.
 ASSENT_CLAUSES = 5
 AGREED_CONFIDENCE = 0.82
+IMPLIED_CONFIDENCE = 0.66  # over the floor [M 5.1], under what is said outright
 EVIDENCE_WEIGHT = {Evidence.EXPLICIT: 1.0, Evidence.IMPLIED: 0.85, Evidence.EMOTIONAL: 0.8}
 
 
@@ -93,6 +95,12 @@ class LocalExtractor:
             return []
         model = load()
         reading, chosen = await self._prepared(turn, model)
+        made = await self._stated(turn, reading, chosen, model)
+        return [*made, *self._implied(turn, reading, made)]
+
+    async def _stated(
+        self, turn: Turn, reading: Reading, chosen: list[int], model: Model
+    ) -> list[Candidate]:
         agreed = self._agreed(turn, reading)
         if not chosen:
             return agreed
@@ -117,6 +125,30 @@ class LocalExtractor:
                 sure = max(sure, FORM_CONFIDENCE)  # the form says so, whatever else it may be
             made.append(self._candidate(turn, reading, each, kinds, sure))
         return _distinct([*agreed, *made])
+
+    def _implied(
+        self, turn: Turn, reading: Reading, said: Sequence[Candidate]
+    ) -> list[Candidate]:
+        """Return what the turn gives away beside what it states [W3]."""
+        weight = EVIDENCE_WEIGHT[Evidence.IMPLIED]
+        made = [
+            Candidate(
+                each.item_type,
+                each.content,
+                confidence=IMPLIED_CONFIDENCE,
+                evidence=Evidence.IMPLIED,
+                importance=round(BASE_IMPORTANCE[each.item_type] * weight, 3),
+                sensitivity=each.sensitivity,
+                quote=each.clause.text[:QUOTE_LIMIT],
+                message_id=turn.message.id,
+                entities=entities_in(each.content),
+            )
+            for each in implied_in(reading, said)
+            if not self._holds_secret(each.clause.text)
+        ]
+        if self._structurer is None:
+            return made
+        return [self._structurer.complete(each) for each in made]
 
     async def _prepared(self, turn: Turn, model: Model) -> tuple[Reading, list[int]]:
         def prepare() -> tuple[Reading, list[int]]:

@@ -66,29 +66,33 @@ def implied_in(reading: Reading, said: Sequence[Candidate] = ()) -> list[Implied
     """
     lang = reading.setting.lang
     text = _plain(reading.text)
-    clauses = reading.clauses[:READ_LIMIT]
     rules = _anchored(text.lower(), lang)
     if not rules or _NOT_OWN.search(text):
         return []
-    meant = [each for each in clauses if _is_meant(each, _sentence_before(reading, each))]
-    named = any("is_role" in cues_in(each.text) for each in clauses)
     found: list[Implied] = []
     for rule in rules:
-        taken = rule.item_type is ItemType.IDENTITY and (
-            named or any(each.item_type is ItemType.IDENTITY for each in found)
-        )
-        clause = None if taken else _clause_for(rule, meant, lang)
-        if clause is not None and not _is_said(rule, clause, said, lang):
+        clause = _clause_for(rule, reading, lang)
+        if clause is None or _is_taken(rule, found, reading):
+            continue
+        if not _is_said(rule, clause, said, lang):
             content = rule.content[lang]
             found.append(Implied(rule.id, rule.item_type, rule.sensitivity, content, clause))
     return found[:LIMIT]
+
+
+def _is_taken(rule: Rule, found: Sequence[Implied], reading: Reading) -> bool:
+    """One calling a turn, and none where the user names one outright."""
+    if rule.item_type is not ItemType.IDENTITY:
+        return False
+    named = any("is_role" in cues_in(each.text) for each in reading.clauses[:READ_LIMIT])
+    return named or any(each.item_type is ItemType.IDENTITY for each in found)
 
 
 # The turn carries or makes up somebody's words, whoever "I" is in them.
 _NOT_OWN = re.compile(
     r"翻译|[译翻]成|译一下|润色|改写|英[文语]怎么[说讲]|怎么翻|语法|造句|作文题|扮演|假装|代入|口吻|人设|第一人称|台词|独白"
     r"|(?:写|编|来|讲|续)(?:一?[个篇首段则]|点)?[^，。\n]{0,14}(?:故事|小说|剧本|诗|歌词|段子|童话|笑话|日记|同人)"
-    r"|(?:小说|故事|剧|剧本|书|电影|游戏|动漫)(?:里|中)|主角|主人公"
+    r"|(?:小说|故事|剧|剧本|书|电影|游戏|动漫)(?:里|中)|主角|主人公|这种标题|你演|我演"
     r"|\b(?:translat\w+|proofread\w*|paraphras\w+|rephras\w+|polish this|grammar|how do (?:you|i) say"
     r"|role-?play\w*|pretend\w*|act as|in character|first person|monologue|screenplay|fan ?fic\w*|protagonist)\b"
     r"|\b(?:write|tell|make up|continue|draft) (?:me )?(?:an?|the|another|some) [^.,\n]{0,30}?\b(?:story|stories|poem|scene|song|lyrics?"
@@ -97,7 +101,7 @@ _NOT_OWN = re.compile(
 )
 # Supposed, wished for, or long over.
 _NOT_SO = re.compile(
-    r"如果|假如|假设|要是|万一|倘若|设想|比方|打个比方|想象|想当|梦想|以前|从前|当年|那年|小时候|那时候|曾经|前年|退休前|离职前|上辈子|听说|据说|网上|有人"
+    r"如果|假如|假设|要是|万一|倘若|设想|比方|打个比方|想象|想当|准备转行|转行去|梦想|以前|从前|当年|那年|小时候|那时候|曾经|前年|退休前|离职前|上辈子|听说|据说|网上|有人"
     r"|\b(?:if|suppose|supposing|imagine|hypothetically|what if|were to|i wish|want to (?:be|become)|would love to|dream of|someday|one day|heard"
     r"|apparently|they say|used to|back (?:in|when)|years? ago|last year|when i was|in the nineties|once upon|growing up|as a (?:kid|child))\b",
     re.IGNORECASE,
@@ -113,7 +117,7 @@ _OTHER = re.compile(
     re.IGNORECASE,
 )
 _REPORTED = re.compile(
-    rf"(?:他|她|{KIN.pattern})们?(?:昨天|刚|老|总|跟我|都|还|又)?(?:说|讲|抱怨|吐槽|发的|写)"
+    rf"(?:他|她|它|{KIN.pattern})们?(?:昨天|刚|老|总|跟我|都|还|又)?(?:说|讲|抱怨|吐槽|发的|写)"
     rf"|(?:\b(?:he|she|they)\b|{KIN.pattern})(?: \w+)? (?:says?|said|told|complain(?:s|ed)|wrote|posted|goes|was like)\b",
     re.IGNORECASE,
 )
@@ -136,14 +140,15 @@ def _is_meant(clause: Clause, before: str) -> bool:
     return not {"play", "if", "heard", "joke"} & set(cues_in(clause.text))
 
 
-def _clause_for(rule: Rule, clauses: Sequence[Clause], lang: str) -> Clause | None:
+def _clause_for(rule: Rule, reading: Reading, lang: str) -> Clause | None:
     pattern = rule.patterns[lang]
-    for clause in clauses:
+    for clause in reading.clauses[:READ_LIMIT]:
         text = _plain(clause.text)
         found = pattern.search(text)
         if found is None or (rule.unless and rule.unless.search(text)):
             continue
-        if _is_users(text[: found.start()], found.group()):
+        owned = _is_users(text[: found.start()], found.group())
+        if owned and _is_meant(clause, _sentence_before(reading, clause)):
             return clause
     return None
 
@@ -183,24 +188,36 @@ def _says(content: str, implied: str, lang: str) -> bool:
 def _anchored(text: str, lang: str) -> list[Rule]:
     rules, anchors = _lexicon()
     wanted: set[int] = set()
-    for anchor, at in anchors[lang].items():
-        if anchor in text:
-            wanted.update(at)
+    for start in _starts(text, lang):
+        for anchor, place in anchors[lang].get(start, ()):
+            if place not in wanted and anchor in text:
+                wanted.add(place)
     return [rules[each] for each in sorted(wanted)]
 
 
+def _starts(text: str, lang: str) -> set[str]:
+    """What an anchor may begin with here: a character, or a word with or without its plural s."""
+    if lang == "zh":
+        return set(text)
+    words = set(_WORD.findall(text))
+    return words | {each[:-1] for each in words if each.endswith("s")}
+
+
+Anchors = Mapping[str, Mapping[str, Sequence[tuple[str, int]]]]
+
+_WORD = re.compile(r"\w+")
 _ANCHOR = re.compile(r"«([^«»]+)»")
 _LITERAL = re.compile(r"[\w '&+:/.-]+")
 
 
 @cache
-def _lexicon() -> tuple[tuple[Rule, ...], dict[str, dict[str, list[int]]]]:
-    """The rules in order, and by language the places of the rules that each anchor belongs to."""
+def _lexicon() -> tuple[tuple[Rule, ...], Anchors]:
+    """The rules in order; by language and by what an anchor starts with, anchors with their rule."""
     source = files("dualgate.adapters.local").joinpath("lexicon/implied.toml").read_text("utf-8")
     return read_rules(source)
 
 
-def read_rules(source: str) -> tuple[tuple[Rule, ...], dict[str, dict[str, list[int]]]]:
+def read_rules(source: str) -> tuple[tuple[Rule, ...], Anchors]:
     """Read the text of a rule file.
 
     A pattern is a regular expression in which «a|b» are its anchors, plain words (no regular expression) of which one must
@@ -211,14 +228,14 @@ def read_rules(source: str) -> tuple[tuple[Rule, ...], dict[str, dict[str, list[
     """
     data = tomllib.loads(source)
     rules: list[Rule] = []
-    anchors: dict[str, dict[str, list[int]]] = {lang: {} for lang in LANGUAGES}
+    anchors: dict[str, dict[str, list[tuple[str, int]]]] = {lang: {} for lang in LANGUAGES}
     for place, row in enumerate(data["rule"]):
         if any(each.id == row["id"] for each in rules):
             raise ValueError(f"implied.toml: rule {row['id']!r} stands there twice")
         for lang in LANGUAGES:
-            for anchor in _anchors(row, lang):
-                places = anchors[lang].setdefault(anchor, [])
-                places.append(place)
+            for anchor in sorted(_anchors(row, lang)):
+                start = anchor[0] if lang == "zh" else _WORD.findall(anchor)[0]
+                anchors[lang].setdefault(start, []).append((anchor, place))
         rules.append(_rule(row, data["forms"]))
     return tuple(rules), anchors
 
@@ -251,4 +268,4 @@ def _compiled(patterns: Sequence[str], lang: str, forms: Mapping[str, str]) -> r
     joined = "|".join(f"(?:{each})" for each in patterns)
     for name, form in forms.items():
         joined = joined.replace(f"<{name}>", f"(?:{form})")
-    return re.compile(_ANCHOR.sub(rf"{border}(?:\1)", joined), re.IGNORECASE)
+    return re.compile(_ANCHOR.sub(lambda found: f"{border}(?:{found.group(1)})", joined), re.IGNORECASE)
