@@ -40,6 +40,7 @@ class Rule:
     content: Mapping[str, str]
     patterns: Mapping[str, re.Pattern[str]]
     unless: re.Pattern[str] | None
+    family: bool = False  # it speaks of relatives, so that one in the words is no objection
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ _NOT_OWN = re.compile(
 )
 # Supposed, wished for, or long over.
 _NOT_SO = re.compile(
-    r"如果|假如|假设|要是|万一|倘若|设想|比方|打个比方|想象|想当|准备转行|转行去|梦想|以前|从前|当年|那年|小时候|那时候|曾经|前年|退休前|离职前|上辈子|听说|据说|网上|有人"
+    r"如果|假如|假设|要是|万一|倘若|设想|比方|打个比方|想象|想当|准备转行|转行去|梦想|以前|从前|当年|那年|小时候|那时候|曾经|前年|退休前|离职前|上辈子|听说|据说|网上|有人说"
     r"|\b(?:if|suppose|supposing|imagine|hypothetically|what if|were to|i wish|want to (?:be|become)|would love to|dream of|someday|one day|heard"
     r"|apparently|they say|used to|back (?:in|when)|years? ago|last year|when i was|in the nineties|once upon|growing up|as a (?:kid|child))\b",
     re.IGNORECASE,
@@ -110,6 +111,13 @@ _DENIED = re.compile(
     r"(?:不是|没有|并没|没养|不养|哪有|又没|用不着|不用|从没|没什么)[^，。]{0,6}$"
     r"|\b(?:not|no|never|without|neither|don't (?:have|own|need)|haven't got|doesn't)\b[^,.]{0,14}$",
     re.IGNORECASE,
+)
+_OVER = re.compile(
+    r"不当|不再|不干|不带了|不养|没有|卖掉|送人|送走了|辞了|(?:教|给)我们?|\b(?:sold|got rid of|gave away|rehomed|quit|retired from|be) (?:my|our)\b"
+)
+# 我大伯坐轮椅: the first person only names whose relative it is.
+_RELATIVE = re.compile(
+    rf"(?:我|咱|俺)们?家?的?那?个?(?:大|小|老|二|三|表|堂|前)?(?:伯|爷|婶|嫂|网友|师兄|师姐|学长|学姐|哥们|发小|{KIN.pattern})(?!友)"
 )
 _FIRST = re.compile(r"我|咱|俺|\b(?:i|i'm|i've|i'd|i'll|my|we|we're|we've|our|me|us)\b", re.IGNORECASE)
 _OTHER = re.compile(
@@ -147,22 +155,24 @@ def _clause_for(rule: Rule, reading: Reading, lang: str) -> Clause | None:
         found = pattern.search(text)
         if found is None or (rule.unless and rule.unless.search(text)):
             continue
-        owned = _is_users(text[: found.start()], found.group())
+        owned = _is_users(text[: found.start()], found.group(), family=rule.family)
         if owned and _is_meant(clause, _sentence_before(reading, clause)):
             return clause
     return None
 
 
-def _is_users(before: str, matched: str) -> bool:
+def _is_users(before: str, matched: str, *, family: bool) -> bool:
     """Words that say "my" need only not be somebody's report; the rest, nobody else about."""
-    if _DENIED.search(before) or _REPORTED.search(before):
+    if _DENIED.search(before) or _REPORTED.search(before) or _OVER.search(before + matched):
+        return False
+    if not family and _RELATIVE.search(matched):
         return False
     return bool(_FIRST.search(matched)) or not _OTHER.search(before)
 
 
 def _is_said(rule: Rule, clause: Clause, said: Sequence[Candidate], lang: str) -> bool:
     stated = [e for e in said if e.scope is Scope.LASTING and e.confidence >= SAID_AT]
-    covers = any(e.item_type is rule.item_type and clause.text in e.quote for e in stated)
+    covers = any(e.item_type is rule.item_type and clause.text in (e.quote or "") for e in stated)
     return covers or any(_says(each.content, rule.content[lang], lang) for each in stated)
 
 
@@ -260,6 +270,7 @@ def _rule(row: Mapping[str, Any], forms: Mapping[str, Mapping[str, str]]) -> Rul
         {lang: row[f"content_{lang}"] for lang in LANGUAGES},
         {lang: _compiled(row[lang], lang, forms[lang]) for lang in LANGUAGES},
         re.compile(unless, re.IGNORECASE) if unless else None,
+        row.get("family", False),
     )
 
 
