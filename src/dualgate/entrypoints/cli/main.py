@@ -6,6 +6,7 @@ import click
 
 from dualgate.entrypoints.cli import (
     admin,
+    checking,
     compacting,
     curation,
     demo,
@@ -43,6 +44,7 @@ COMMANDS: tuple[click.Command, ...] = (
     compacting.compact,
     admin.maintain,
     admin.stats,
+    checking.doctor,
     logs.ingest,
     demo.demo,
     serving.serve,

@@ -11,6 +11,7 @@ _CHINESE: Mapping[str, str] = MappingProxyType(
     {
         "access count": "调用次数",
         "active": "活跃",
+        "all is well": "一切正常",
         "archive": "归档",
         "attribute": "属性",
         "bad entries": "无法读取",
@@ -75,6 +76,7 @@ _CHINESE: Mapping[str, str] = MappingProxyType(
         "transcript": "原始对话",
         "sessions": "会话",
         "signals": "信号",
+        "something is wrong": "有问题需要处理",
         "stats": "统计",
         "status": "状态",
         "subject": "主体",
