@@ -12,6 +12,7 @@ from typing import Any, Protocol, Self
 
 import platformdirs
 
+from dualgate.adapters.archives import DiskArchives
 from dualgate.adapters.local.embedder import UseEmbedder
 from dualgate.adapters.local.extraction import LocalExtractor
 from dualgate.adapters.local.judge import StatementJudge
@@ -107,6 +108,7 @@ class Memory(MemoryVerbs):
             if embedder is None:
                 parts = replace(parts, close=_closing(finding, parts.close))
             memory = cls(parts)
+            await memory.resume_erasures()
             memory.start()
             return memory
 
@@ -243,6 +245,8 @@ def wire(
         upkeep_hours=settings.upkeep_hours,
         run_worker=settings.run_worker,
         flush_seconds=settings.flush_seconds,
+        archives=DiskArchives(),
+        scrub_limit_bytes=int(settings.scrub_limit_mb * 1024 * 1024),
         close=backend.close,
     )
 

@@ -85,6 +85,7 @@ class Settings:
     upkeep_hours: float = 24.0  # a user's upkeep rides along with his writes, this often
     run_worker: bool = True  # work the queue off in this process
     flush_seconds: float = 0.25  # how long uses are gathered before they are written
+    scrub_limit_mb: float = 512.0  # erasing rewrites a file up to this size by the way [P3]
 
     def __post_init__(self) -> None:
         problems = [
@@ -106,6 +107,8 @@ class Settings:
             problems.append("user_classes must not name 'default': that is `gates`")
         if self.history_turns < 0:
             problems.append("history_turns must not be negative")
+        if self.scrub_limit_mb < 0:
+            problems.append("scrub_limit_mb must not be negative")
         if self.upkeep_hours <= 0 or self.flush_seconds < 0:
             problems.append("upkeep_hours must be positive, flush_seconds not negative")
         try:

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -22,6 +23,7 @@ from dualgate.conversation.shapes import HostMessage
 from dualgate.conversation.working import WorkingMemory
 from dualgate.domain.assembly import ContextBlock
 from dualgate.domain.compaction import CompactionPolicy
+from dualgate.domain.erasure import ErasureKind
 from dualgate.domain.items import Candidate, MemoryItem, choice, clean_text
 from dualgate.domain.plan import Decision, Move, Pending
 from dualgate.domain.policy import GatePolicy
@@ -31,7 +33,10 @@ from dualgate.domain.transcript import TranscriptPolicy
 from dualgate.domain.types import ItemType
 from dualgate.errors import InvalidInputError, JobFailedError, NotFoundError
 from dualgate.pipeline import curate, intake, keep, looking, opening, write
+from dualgate.pipeline import erasing, exporting
 from dualgate.pipeline import recall as recalling
+from dualgate.pipeline.dossier import ErasureReport
+from dualgate.pipeline.exporting import Archives, ExportReport, ImportReport
 from dualgate.pipeline.intake import Receipt, require_id
 from dualgate.pipeline.looking import History, Stats
 from dualgate.pipeline.observer import FanOut, Observer
@@ -58,6 +63,7 @@ from dualgate.pipeline.ports import (
 from dualgate.pipeline.recipes import ReadPolicy
 from dualgate.pipeline.reembedding import RE_EMBEDDING, Reembedding, ReembedPorts
 from dualgate.pipeline.serving import Keyring, ServingStore
+from dualgate.pipeline.transcripts import Transcript, index_missing
 from dualgate.pipeline.uses import UseBook
 from dualgate.pipeline.waiting import JobReport, Waiting
 from dualgate.pipeline.worker import QueuePolicy, Worker
@@ -97,6 +103,8 @@ class Parts:
     upkeep_hours: float
     run_worker: bool
     flush_seconds: float
+    archives: Archives
+    scrub_limit_bytes: int
     close: Callable[[], Any]
 
 
@@ -124,6 +132,14 @@ class MemoryVerbs:
             store=parts.store, embedder=parts.embedder, observer=parts.observer,
             turns=partial(keep.keep_turns, on=self._keep),
         ))  # fmt: skip
+        self._erase = erasing.ErasePorts(
+            store=parts.store, clock=parts.clock, ids=parts.ids, reindex=self._reindex,
+            limit_bytes=parts.scrub_limit_bytes,
+        )  # fmt: skip
+        self._export = exporting.ExportPorts(
+            store=parts.store, embedder=parts.embedder, redactor=parts.redactor,
+            clock=parts.clock, archives=parts.archives, policy_of=parts.policy_of,
+        )  # fmt: skip
         self._uses = UseBook(parts.store, parts.flush_seconds)
         self._waiting = Waiting(parts.queue, parts.store)
         self._worker = Worker(
@@ -213,15 +229,17 @@ class MemoryVerbs:
         kept = await asyncio.to_thread(
             intake.cleaned, given, session_id, now, self._parts.redactor
         )
-        if not kept:
-            return Receipt(job_id=None)
+        new = await erasing.unerased(self._parts.store, user_id, kept, now)
+        if not new:
+            return Receipt(job_id=None, erased=len(kept))
         payload = {
-            "messages": intake.to_payload(kept),
+            "messages": intake.to_payload(new),
             "task_id": task_id,
             "parent_session_id": parent_session_id,
         }
         job = self._job(user_id, session_id, JobKind.TURNS, payload, idempotency_key)
-        return await self._queue_up(job, wait=wait)
+        receipt = await self._queue_up(job, wait=wait)
+        return replace(receipt, erased=len(kept) - len(new))
 
     async def propose(
         self,
@@ -542,6 +560,62 @@ class MemoryVerbs:
             await tx.set_user(user_class=name)
         await keep.keep_user(user_id, self._keep)
 
+    # --- for ever [P3]
+
+    async def erase(
+        self, user_id: str, item_id: str | None = None, *, session_id: str | None = None
+    ) -> ErasureReport:
+        """Erase an item with all its versions, or a session: for ever, everywhere [P3].
+
+        Give one of both. Returns what was removed where. What was erased does not come back out of
+        old text; said anew, it is new. Raises NotFoundError, InvalidInputError.
+        """
+        require_id("user_id", user_id)
+        if (item_id is None) == (session_id is None):
+            raise InvalidInputError("item_id", "give an item_id or a session_id, one of both")
+        await self._uses.flush()
+        if session_id is not None:
+            require_id("session_id", session_id)
+            return await erasing.erase(ErasureKind.SESSION, user_id, session_id, self._erase)
+        found = require_id("item_id", item_id)
+        return await erasing.erase(ErasureKind.ITEM, user_id, found, self._erase)
+
+    async def erase_user(self, user_id: str) -> ErasureReport:
+        """Erase all that is kept of a user; nothing but keyed hashes stays [P3]."""
+        require_id("user_id", user_id)
+        await self._uses.flush()
+        return await erasing.erase(ErasureKind.USER, user_id, "", self._erase)
+
+    async def scrub(self) -> bool:
+        """Finish erasures and rewrite the file, however large; return whether it worked [P3].
+
+        For files over `scrub_limit_mb`, which `erase` does not rewrite by the way.
+        """
+        await erasing.resume(self._erase)
+        return await self._parts.store.scrub(None)
+
+    async def export(self, user_id: str, path: str | Path) -> ExportReport:
+        """Write all that is kept of a user to a new folder, or .zip file [P3].
+
+        JSON Lines, a page of Markdown, and a manifest with checksums. Raises InvalidInputError.
+        """
+        require_id("user_id", user_id)
+        await self._uses.flush()
+        return await exporting.export(user_id, str(path), self._export, asyncio.to_thread)
+
+    async def import_(self, user_id: str, path: str | Path) -> ImportReport:
+        """Read an export back without loss, all of it or nothing; twice changes nothing [P3].
+
+        What is known stays as it is; what was erased one by one stays erased. Raises
+        InvalidInputError for an archive that was changed or damaged.
+        """
+        require_id("user_id", user_id)
+        await self._uses.flush()
+        report = await exporting.import_(user_id, str(path), self._export, asyncio.to_thread)
+        await self._reindex(user_id)
+        self._worker.wake()
+        return report
+
     # --- working memory and upkeep
 
     async def working(self, user_id: str, session_id: str, task_id: str) -> WorkingMemory:
@@ -579,6 +653,15 @@ class MemoryVerbs:
         return await keep.keep_user(require_id("user_id", user_id), self._keep)
 
     # --- inside
+
+    async def resume_erasures(self) -> None:
+        """Finish erasures that a killed process left undone. Called by `open`."""
+        await erasing.resume(self._erase)
+
+    async def _reindex(self, user_id: str) -> None:
+        parts = self._parts
+        transcript = Transcript(parts.store, parts.embedder, parts.lexer, user_id)
+        await index_missing(transcript, parts.clock)
 
     def _job(
         self, user_id: str, session_id: str, kind: str, payload: dict[str, Any], key: str | None

@@ -10,6 +10,7 @@ import asyncio
 import threading
 from collections.abc import Collection, Coroutine, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from dualgate.bootstrap import Memory
@@ -24,6 +25,8 @@ from dualgate.domain.signals import Signal
 from dualgate.domain.status import Status
 from dualgate.domain.types import ItemType
 from dualgate.errors import DualgateError
+from dualgate.pipeline.dossier import ErasureReport
+from dualgate.pipeline.exporting import ExportReport, ImportReport
 from dualgate.pipeline.intake import Receipt
 from dualgate.pipeline.looking import History, Stats
 from dualgate.pipeline.observer import Observer
@@ -366,6 +369,28 @@ class SyncMemory:
     def restore(self, user_id: str, item_id: str) -> MemoryItem:
         """Take a forget back, or bring an archived item back."""
         return self._run(self._memory.restore(user_id, item_id))
+
+    def erase(
+        self, user_id: str, item_id: str | None = None, *, session_id: str | None = None
+    ) -> ErasureReport:
+        """Erase an item with all its versions, or a session: for ever, everywhere [P3]."""
+        return self._run(self._memory.erase(user_id, item_id, session_id=session_id))
+
+    def erase_user(self, user_id: str) -> ErasureReport:
+        """Erase all that is kept of a user; nothing but keyed hashes stays [P3]."""
+        return self._run(self._memory.erase_user(user_id))
+
+    def scrub(self) -> bool:
+        """Finish erasures and rewrite the file, however large; return whether it worked [P3]."""
+        return self._run(self._memory.scrub())
+
+    def export(self, user_id: str, path: str | Path) -> ExportReport:
+        """Write all that is kept of a user to a new folder, or .zip file [P3]."""
+        return self._run(self._memory.export(user_id, path))
+
+    def import_(self, user_id: str, path: str | Path) -> ImportReport:
+        """Read an export back without loss, all of it or nothing; twice changes nothing [P3]."""
+        return self._run(self._memory.import_(user_id, path))
 
     def pending(self, user_id: str) -> list[Pending]:
         """Return the open pending overrides, oldest first [F3]."""

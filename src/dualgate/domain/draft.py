@@ -161,10 +161,14 @@ class Draft:
         score = live_score(item, self.now, self.policy.score)
         moved = self.shift(item, cause, Status.ARCHIVED, {"score": score, **(numbers or {})})
         self._tail[moved.id] = moved
-        while self.archive_count > self.policy.archive.capacity:
+        self.fit_archive()
+        return moved
+
+    def fit_archive(self) -> None:
+        """Let the first to leave go until the archive fits, or the known tail is used up [A7]."""
+        while self.archive_count > self.policy.archive.capacity and self._tail:
             last = self._first_to_leave()
             self.shift(last, Cause.CROWDED_OUT, Status.FORGOTTEN, {"retention": self.kept(last)})
-        return moved
 
     def kept(self, item: MemoryItem) -> float:
         """Return the item's retention [D1]."""
@@ -232,9 +236,16 @@ class Draft:
         """Record a working-memory note [L2]."""
         self._notes.append(note)
 
-    def plan(self, decision: Decision | None = None, purged: tuple[str, ...] = ()) -> Plan:
-        """Return everything that changed, as one unit."""
-        self.freeze_waiting()
+    def plan(
+        self,
+        decision: Decision | None = None,
+        purged: tuple[str, ...] = (),
+        *,
+        freeze: bool = True,
+    ) -> Plan:
+        """Return everything that changed, as one unit; `freeze` lets waiters into free places."""
+        if freeze:
+            self.freeze_waiting()
         return Plan(
             decision=decision,
             items=tuple(self._touched.values()),

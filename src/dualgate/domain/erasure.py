@@ -17,7 +17,7 @@ from dualgate.domain.items import Candidate, MemoryItem, folded
 
 KEY_BYTES = 32
 # A text as short as "yes, please" is said in a thousand conversations; by itself it says nothing.
-TELLING_LATIN, TELLING_HAN = 20, 8
+TELLING_LATIN, TELLING_HAN = 16, 7
 VALUE_LATIN, VALUE_HAN = 3, 2
 SHARED_LATIN, SHARED_HAN = 8, 4
 
@@ -38,8 +38,10 @@ class MarkKind(StrEnum):
     """What a mark names; each is blocked in its own way (pipeline/erasing.py)."""
 
     ITEM = "item"
+    SESSION = "session"
     TURN = "turn"
     TEXT = "text"
+    SAID = "said"  # a text that an item rested on, or that says an erased item's words
     STATEMENT = "statement"
 
 
@@ -57,6 +59,11 @@ def item_mark(item_id: str) -> str:
     return f"{MarkKind.ITEM}:{item_id}"
 
 
+def session_mark(session_id: str) -> str:
+    """Return the mark of a session."""
+    return f"{MarkKind.SESSION}:{session_id}"
+
+
 def turn_mark(turn_id: str) -> str:
     """Return the mark of a turn."""
     return f"{MarkKind.TURN}:{turn_id}"
@@ -65,6 +72,11 @@ def turn_mark(turn_id: str) -> str:
 def text_mark(text: str) -> str:
     """Return the mark of what was said, spacing and case aside."""
     return f"{MarkKind.TEXT}:{squeezed(text)}"
+
+
+def said_mark(text: str) -> str:
+    """Return the mark of a text that an erased item rested on."""
+    return f"{MarkKind.SAID}:{squeezed(text)}"
 
 
 def is_telling(text: str) -> bool:
@@ -125,12 +137,13 @@ class Words:
         return Words(self.sentences, tuple(v for v in self.values if v not in gone))
 
 
-def words_of(items: Sequence[MemoryItem], quotes: Iterable[str | None]) -> Words:
-    """Return the words of these items, said in these quotes."""
-    said = [quote for quote in quotes if quote]
-    sentences = {squeezed(item.content) for item in items} | {squeezed(q) for q in said}
-    values = {folded(item.value) for item in items}
-    values |= {_shared(item.content, quote) for item in items for quote in said}
+def words_of(statements: Sequence[MemoryItem | Candidate], quotes: Iterable[str | None]) -> Words:
+    """Return the words of these statements, said in these quotes."""
+    said = list(dict.fromkeys(quote for quote in quotes if quote))
+    contents = dict.fromkeys(one.content for one in statements)
+    sentences = {squeezed(text) for text in (*contents, *said)}
+    values = {folded(one.value) for one in statements}
+    values |= {_shared(content, quote) for content in contents for quote in said}
     return Words(
         frozenset(one for one in sentences if len(one) > VALUE_LATIN),
         tuple(sorted(value for value in values if _long_enough(value, VALUE_LATIN, VALUE_HAN))),

@@ -47,6 +47,19 @@ def maintain(
     return draft.plan(purged=tuple(item.id for item in forgotten))
 
 
+def fitted(snapshot: Snapshot, policy: GatePolicy, now: datetime) -> Plan:
+    """Return what has to leave where pools hold more than they may, and nothing else [A8].
+
+    An archive that is far too full leaves in several rounds: call it until nothing moves.
+    """
+    draft = Draft(snapshot, policy, now, Actor.SYSTEM)
+    draft.fit_archive()
+    if draft.archive_count <= policy.archive.capacity:
+        _fit_frozen(draft)
+        _fit_hot(draft)
+    return draft.plan(freeze=False)  # making room is no reason to freeze [F2]
+
+
 def _expire(draft: Draft, expired: Sequence[MemoryItem]) -> None:
     for given in expired:
         item = draft.current(given)

@@ -26,11 +26,13 @@ class Receipt:
     """What `observe` and `propose` answer [W1].
 
     job_id: None if nothing was queued (private, paused, or nothing left to store). decisions: with
-    wait=True, one for every candidate; empty otherwise.
+    wait=True, one for every candidate; empty otherwise. erased: how many messages were left out
+    because they repeat erased text [P3].
     """
 
     job_id: str | None
     decisions: tuple[Decision, ...] = ()
+    erased: int = 0
 
 
 def require_id(argument: str, value: object) -> str:

@@ -124,6 +124,11 @@ async def keep_transcript(
             await tx.empty_turns(old)
         if len(old) < BATCH:
             break
+    await index_missing(transcript, clock)
+
+
+async def index_missing(transcript: Transcript, clock: Clock) -> None:
+    """Index the turns that no current index holds."""
     made_by = index_name(transcript.lexer, transcript.embedder)
     for _ in range(_ROUNDS):
         async with transcript.store.begin(transcript.user_id) as tx:

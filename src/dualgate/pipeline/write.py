@@ -21,6 +21,7 @@ from dualgate.domain.policy import GatePolicy
 from dualgate.domain.signals import Signal
 from dualgate.domain.status import Status
 from dualgate.domain.view import Likeness, Partner, Snapshot, View
+from dualgate.pipeline.gravekeeping import without_old_statements, without_old_turns
 from dualgate.pipeline.hearing import Heard, Spoken, WritePorts, hear
 from dualgate.pipeline.overlaps import by_another_name, foresee, likenesses_of
 from dualgate.pipeline.ports import Job, Lease, Transaction, Vector
@@ -43,14 +44,17 @@ async def remember(
 async def _decided(
     job: Job, lease: Lease, read: Heard, on: WritePorts
 ) -> list[Decision]:
-    turns, spoken = read.turns, read.spoken
     decisions = []
     async with on.store.begin(job.user_id, lease) as tx:
         snapshot = await tx.snapshot()
+        read = await without_old_turns(tx, read)
+        turns, spoken = read.turns, read.spoken
         parent = job.payload.get("parent_session_id")
         moments = [turn.at for turn in turns] or [s.at for s in spoken] or [on.clock.now()]
         session = await tx.session(job.session_id, min(moments), parent)
-        await tx.add_turns(turns)
+        read = await without_old_statements(tx, read, session)
+        spoken = read.spoken
+        await tx.add_turns(read.turns)
         await tx.index_turns(read.entries, on.clock.now())
         if turns or spoken:
             await tx.touch(snapshot.own_time.touched(max(moments)))

@@ -46,7 +46,7 @@ async def erased(backend: Backend, **fields: Any) -> dict[str, int]:
 
 async def lived(backend: Backend, user_id: str = "ann") -> None:
     """Let a user have something of every kind."""
-    mine = {"user_id": user_id}
+    mine: dict[str, Any] = {"user_id": user_id}
     plan = a_plan(
         an_item(id="item-1", **mine),
         an_item("The user has a cat", id="item-2", **mine),

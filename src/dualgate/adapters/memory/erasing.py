@@ -138,6 +138,19 @@ def counted(person: Person, erasure: Erasure) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count}
 
 
+def follow(
+    person: Person,
+    erasure: Erasure | None,
+    given: Dossier | None,
+    vectors: Mapping[str, Vector],
+) -> None:
+    """Take out what a unit erased, write what it gave back."""
+    if erasure is not None:
+        erase(person, erasure)
+    if given is not None:
+        put_back(person, given, vectors)
+
+
 def erase(person: Person, erasure: Erasure) -> None:
     """Take it out of the person."""
     for item_id in erasure.item_ids:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from dualgate.adapters.memory.erasing import erase, put_back
+from dualgate.adapters.memory.erasing import follow
 from dualgate.adapters.memory.turns import TurnIndex
 from dualgate.adapters.memory.vectors import VectorRows
 from dualgate.adapters.memory.words import WordIndex, searched_text
@@ -124,18 +124,9 @@ class Person:
         for pending in changes.pendings.values():
             self.put_pending(pending)
         self.decisions |= changes.decisions
-        for turn in changes.turns.values():
-            self.turns[turn.id] = turn
-            self.turns_of.setdefault(turn.session_id, []).append(turn)
-        for entry, now in changes.indexed.values():
-            self.turn_index.put(entry, now)
-        for turn_id in changes.emptied:
-            self._empty(turn_id)
+        self._commit_turns(changes)
         self._commit_sessions(changes)
-        if changes.erasure is not None:
-            erase(self, changes.erasure)
-        if changes.put_back is not None:
-            put_back(self, changes.put_back, changes.given_vectors)
+        follow(self, changes.erasure, changes.put_back, changes.given_vectors)
         self.settings |= changes.settings
         self.own_time = changes.own_time or self.own_time
         self.version += changes.show_in_snapshot()
@@ -209,6 +200,15 @@ class Person:
             self.slots[slot].discard(item.id)
             if not self.slots[slot]:
                 del self.slots[slot]
+
+    def _commit_turns(self, changes: Changes) -> None:
+        for turn in changes.turns.values():
+            self.turns[turn.id] = turn
+            self.turns_of.setdefault(turn.session_id, []).append(turn)
+        for entry, now in changes.indexed.values():
+            self.turn_index.put(entry, now)
+        for turn_id in changes.emptied:
+            self._empty(turn_id)
 
     def _commit_sessions(self, changes: Changes) -> None:
         for session in changes.sessions.values():

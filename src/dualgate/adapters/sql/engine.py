@@ -269,9 +269,9 @@ def _rewritten(raw: sqlite3.Connection, limit_bytes: int | None) -> bool:
     size = pages * raw.execute("PRAGMA page_size").fetchone()[0]
     if limit_bytes is not None and size > limit_bytes:
         return False
-    for table in ("memory_words", "turn_words"):
-        # Deleted words stay in a full-text index until its segments are merged into one.
-        raw.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
+    # Deleted words stay in a full-text index until its segments are merged into one.
+    raw.execute("INSERT INTO memory_words (memory_words) VALUES ('optimize')")
+    raw.execute("INSERT INTO turn_words (turn_words) VALUES ('optimize')")
     if size > IN_MEMORY_BYTES:
         raw.execute("PRAGMA temp_store=file")
     try:
