@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, tzinfo
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import platformdirs
 
@@ -17,19 +17,35 @@ from dualgate.adapters.local.embedder import UseEmbedder
 from dualgate.adapters.local.extraction import LocalExtractor
 from dualgate.adapters.local.judge import StatementJudge
 from dualgate.adapters.local.lexer import SnowballLexer
+from dualgate.adapters.local.prefilter import LocalPrefilter
 from dualgate.adapters.local.redact import SecretRedactor
 from dualgate.adapters.local.structure import LexiconStructurer
 from dualgate.adapters.local.summarizer import LocalSummarizer
 from dualgate.adapters.system import SystemClock, Uuid7Source, fresh_secret
 from dualgate.adapters.tokens import counter_for
 from dualgate.config import Settings
+from dualgate.conversation.steady import SteadySummarizer
 from dualgate.domain.policy import GatePolicy
 from dualgate.errors import InvalidInputError, SettingsError, StoreError
 from dualgate.memory import MemoryVerbs, Parts
 from dualgate.pipeline.ingest import LogSession, ReadReport
 from dualgate.pipeline.observer import FanOut, Observer
-from dualgate.pipeline.ports import Clock, Embedder, Extractor, Queue, Store
+from dualgate.pipeline.ports import (
+    ChatModel,
+    Clock,
+    Embedder,
+    Extractor,
+    ModelTask,
+    Queue,
+    Store,
+    TokenCounter,
+)
+from dualgate.pipeline.reading import ModelReader
 from dualgate.pipeline.serving import Keyring, ServingStore
+from dualgate.pipeline.spending import Purse
+
+if TYPE_CHECKING:
+    from dualgate.adapters.llm.chat import EndpointModel
 
 
 class Backend(Protocol):
@@ -92,19 +108,21 @@ class Memory(MemoryVerbs):
         extractor: Extractor | None = None,
         embedder: Embedder | None = None,
         observer: Observer | None = None,
+        model: ChatModel | None = None,
     ) -> Opening:
         """Open a memory: `await Memory.open(…)` or `async with Memory.open(…) as memory`.
 
         url: None is the settings' url, or a file in the user's data directory;
         "sqlite:///path/to/memory.db"; "memory://" (in process, gone at close). clock, extractor,
-        embedder: your own instead of the built-in ones. Raises StoreError, InvalidInputError.
+        embedder: your own instead of the built-in ones. model: instead of the one that the
+        settings name. Raises StoreError, InvalidInputError.
         """
 
         async def opened() -> Memory:
             chosen = settings or Settings()
             finding = embedder or embedder_for(chosen)
             backend = await open_backend(url or chosen.url, chosen, finding.model)
-            parts = wire(backend, chosen, clock, extractor, finding, observer)
+            parts = wire(backend, chosen, clock, extractor, finding, observer, model)
             if embedder is None:
                 parts = replace(parts, close=_closing(finding, parts.close))
             memory = cls(parts)
@@ -194,6 +212,7 @@ def wire(
     extractor: Extractor | None = None,
     embedder: Embedder | None = None,
     observer: Observer | None = None,
+    model: ChatModel | None = None,
 ) -> Parts:
     """Return everything a memory is made of; what is not given is the built-in."""
     machine_clock = SystemClock()
@@ -216,7 +235,7 @@ def wire(
 
     ids = Uuid7Source()
     reader = LocalExtractor(reading_embedder, structurer=structurer)
-    return Parts(
+    parts = Parts(
         store=backend.store,
         queue=backend.queue,
         extractor=extractor or reader,
@@ -248,7 +267,85 @@ def wire(
         archives=DiskArchives(),
         scrub_limit_bytes=int(settings.scrub_limit_mb * 1024 * 1024),
         close=backend.close,
+        audit=settings.audit,
+        host_trust=settings.extraction.host_trust,
     )
+    chat = model or _endpoint_model(settings, parts.tokens)
+    if chat is None:
+        return parts
+    filter_ = LocalPrefilter(reading_embedder)
+    return _with_model(parts, settings, chat, reader, None if extractor else filter_)
+
+
+def _endpoint_model(settings: Settings, tokens: TokenCounter) -> EndpointModel | None:
+    """Return the model that the settings name, if they do."""
+    if not settings.model.configured:
+        return None
+    try:
+        from dualgate.adapters.llm.chat import EndpointModel
+    except ImportError as error:
+        problem = f"model.base_url needs the extra llm: pip install 'dualgate[llm]' ({error})"
+        raise SettingsError([problem]) from error
+
+    return EndpointModel(settings.model, count=tokens.count)
+
+
+def _with_model(
+    parts: Parts,
+    settings: Settings,
+    chat: ChatModel,
+    local: LocalExtractor,
+    prefilter: LocalPrefilter | None,
+) -> Parts:
+    """Return the parts with a model wherever the settings want one [W5].
+
+    prefilter: None where the application brings an extractor of its own, which then reads alone.
+    """
+    from dualgate.adapters.llm.auditor import LlmAuditor
+    from dualgate.adapters.llm.extractor import LlmExtractor
+    from dualgate.adapters.llm.referee import LlmReferee
+    from dualgate.adapters.llm.summarizer import LlmSummarizer
+
+    policy, tasks = settings.extraction, settings.extraction.tasks
+    purse = Purse(chat, parts.store, parts.machine_clock, settings.budget)
+    changes: dict[str, Any] = {}
+    if ModelTask.EXTRACT in tasks and prefilter is not None:
+        changes["reader"] = ModelReader(
+            LlmExtractor(purse, policy), purse, parts.machine_clock, policy,
+            stand_in=local if policy.fallback == "local" else None,
+            prefilter=prefilter if policy.prefilter else None,
+        )  # fmt: skip
+        changes["debounce_seconds"] = policy.debounce_seconds
+        # A question may take its time, and be asked again: the user stays leased meanwhile.
+        longest = settings.model.deadline_seconds * (policy.repairs + 1) + _LEASE_MARGIN
+        lease = max(parts.queue_policy.lease_seconds, longest)
+        changes["queue_policy"] = replace(parts.queue_policy, lease_seconds=lease)
+    if ModelTask.JUDGE in tasks:
+        changes["referee"] = LlmReferee(purse, policy.repairs)
+    if ModelTask.SUMMARIZE in tasks:
+        changes["reference"] = parts.summarizer
+        changes["summarizer"] = SteadySummarizer(
+            LlmSummarizer(purse, policy.repairs), parts.summarizer, parts.observer
+        )
+    if ModelTask.AUDIT in tasks:
+        changes["auditor"] = LlmAuditor(purse, policy.repairs)
+    close = getattr(chat, "close", None)
+    if close is not None:
+        changes["close"] = _both(close, parts.close)
+    return replace(parts, **changes)
+
+
+_LEASE_MARGIN = 30.0  # seconds for everything but the model
+
+
+def _both(first: Callable[[], Any], second: Callable[[], Any]) -> Callable[[], Any]:
+    async def close() -> None:
+        try:
+            await first()
+        finally:
+            await second()
+
+    return close
 
 
 def read_logs(

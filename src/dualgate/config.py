@@ -20,12 +20,15 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from dualgate.domain.audit import AuditPolicy
 from dualgate.domain.compaction import CompactionPolicy
 from dualgate.domain.policy import GatePolicy
 from dualgate.domain.transcript import TranscriptPolicy
 from dualgate.errors import SettingsError
 from dualgate.pipeline.endpoints import EmbeddingSettings, ModelSettings, Secret
+from dualgate.pipeline.reading import ExtractionPolicy
 from dualgate.pipeline.recipes import ReadPolicy
+from dualgate.pipeline.spending import BudgetPolicy
 from dualgate.pipeline.worker import QueuePolicy
 
 PREFIX = "DUALGATE_"
@@ -77,6 +80,9 @@ class Settings:
     compaction: CompactionPolicy = field(default_factory=CompactionPolicy)
     queue: QueuePolicy = field(default_factory=QueuePolicy)
     model: ModelSettings = field(default_factory=ModelSettings)
+    extraction: ExtractionPolicy = field(default_factory=ExtractionPolicy)
+    budget: BudgetPolicy = field(default_factory=BudgetPolicy)
+    audit: AuditPolicy = field(default_factory=AuditPolicy)
     embedding: EmbeddingSettings = field(default_factory=EmbeddingSettings)
     server: ServerSettings = field(default_factory=ServerSettings)
     timezone: str = "UTC"  # of messages that come without a time
@@ -95,6 +101,9 @@ class Settings:
             *self.transcripts.problems(),
             *self.queue.problems(),
             *self.model.problems(),
+            *self.extraction.problems(),
+            *self.budget.problems(),
+            *self.audit.problems(),
             *self.embedding.problems(),
             *self.server.problems(),
             *(

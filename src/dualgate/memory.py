@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -22,6 +22,7 @@ from dualgate.conversation.folding import CompactPorts
 from dualgate.conversation.shapes import HostMessage
 from dualgate.conversation.working import WorkingMemory
 from dualgate.domain.assembly import ContextBlock
+from dualgate.domain.audit import AuditPolicy, Finding
 from dualgate.domain.compaction import CompactionPolicy
 from dualgate.domain.erasure import ErasureKind
 from dualgate.domain.items import Candidate, MemoryItem, choice, clean_text
@@ -32,9 +33,12 @@ from dualgate.domain.status import Status
 from dualgate.domain.transcript import TranscriptPolicy
 from dualgate.domain.types import ItemType
 from dualgate.errors import InvalidInputError, JobFailedError, NotFoundError
-from dualgate.pipeline import curate, intake, keep, looking, opening, write
+from dualgate.pipeline import auditing, curate, intake, keep, looking, opening, write
 from dualgate.pipeline import erasing, exporting
 from dualgate.pipeline import recall as recalling
+from dualgate.pipeline.ahead import ReadAhead, take_up_again
+from dualgate.pipeline.auditing import Auditor
+from dualgate.pipeline.hearing import Referee
 from dualgate.pipeline.dossier import ErasureReport
 from dualgate.pipeline.exporting import Archives, ExportReport, ImportReport
 from dualgate.pipeline.intake import Receipt, require_id
@@ -60,6 +64,7 @@ from dualgate.pipeline.ports import (
     Summarizer,
     TokenCounter,
 )
+from dualgate.pipeline.reading import HostTrust, Reader
 from dualgate.pipeline.recipes import ReadPolicy
 from dualgate.pipeline.reembedding import RE_EMBEDDING, Reembedding, ReembedPorts
 from dualgate.pipeline.serving import Keyring, ServingStore
@@ -106,6 +111,14 @@ class Parts:
     archives: Archives
     scrub_limit_bytes: int
     close: Callable[[], Any]
+    # Where there is a model of one's own [W5]; None is the local way.
+    reader: Reader | None = None
+    referee: Referee | None = None
+    auditor: Auditor | None = None
+    reference: Summarizer | None = None
+    audit: AuditPolicy = field(default_factory=AuditPolicy)
+    debounce_seconds: float = 0.0
+    host_trust: HostTrust = HostTrust.WORDS
 
 
 class MemoryVerbs:
@@ -117,7 +130,8 @@ class MemoryVerbs:
             store=parts.store, extractor=parts.extractor, structurer=parts.structurer,
             embedder=parts.embedder, judge=parts.judge, clock=parts.clock, ids=parts.ids,
             policy_of=parts.policy_of, observer=parts.observer, redactor=parts.redactor,
-            lexer=parts.lexer, history_turns=parts.history_turns,
+            lexer=parts.lexer, history_turns=parts.history_turns, reader=parts.reader,
+            queue=parts.queue, referee=parts.referee, host_trust=parts.host_trust,
         )  # fmt: skip
         self._curate = curate.CuratePorts(
             store=parts.store, embedder=parts.embedder, structurer=parts.structurer,
@@ -132,6 +146,12 @@ class MemoryVerbs:
             store=parts.store, embedder=parts.embedder, observer=parts.observer,
             turns=partial(keep.keep_turns, on=self._keep),
         ))  # fmt: skip
+        self._audit = auditing.AuditPorts(
+            store=parts.store, embedder=parts.embedder, judge=parts.judge, clock=parts.clock,
+            policy_of=parts.policy_of, observer=parts.observer, auditor=parts.auditor,
+            policy=parts.audit,
+        )  # fmt: skip
+        self._ahead = ReadAhead(self._write)
         self._erase = erasing.ErasePorts(
             store=parts.store, clock=parts.clock, ids=parts.ids, reindex=self._reindex,
             limit_bytes=parts.scrub_limit_bytes,
@@ -144,7 +164,7 @@ class MemoryVerbs:
         self._waiting = Waiting(parts.queue, parts.store)
         self._worker = Worker(
             parts.queue, self._run_job, self._after_user, parts.queue_policy,
-            parts.machine_clock, parts.observer,
+            parts.machine_clock, parts.observer, debounce_seconds=parts.debounce_seconds,
         )  # fmt: skip
         self._closed = False
 
@@ -183,11 +203,15 @@ class MemoryVerbs:
         Where this process has no worker, it works the queue off itself.
         """
         async with asyncio.timeout(timeout):
-            while (await self._parts.queue.depth()).waiting or self._worker.busy:
-                self._worker.wake()
-                if self._parts.run_worker or not await self._worker.run_once():
-                    await asyncio.sleep(0.005)
+            with self._worker.hurried():
+                await self._until_idle()
         await self._uses.flush()
+
+    async def _until_idle(self) -> None:
+        while (await self._parts.queue.depth()).waiting or self._worker.busy:
+            self._worker.wake()
+            if self._parts.run_worker or not await self._worker.run_once():
+                await asyncio.sleep(0.005)
 
     async def run_worker_once(self) -> bool:
         """Work off one user's due jobs; return whether there were any. For worker processes."""
@@ -453,7 +477,7 @@ class MemoryVerbs:
             require_id("user_id", user_id)
         return await looking.stats(
             self._parts.store, self._parts.queue, self._parts.policy_of,
-            self._parts.clock.now(), user_id,
+            self._parts.clock.now(), user_id, self._parts.machine_clock.now().date(),
         )  # fmt: skip
 
     def watch(self, observer: Observer) -> None:
@@ -641,16 +665,40 @@ class MemoryVerbs:
         parts = self._parts
         ports = CompactPorts(
             summarizer=parts.summarizer, redactor=parts.redactor, tokens=parts.tokens,
-            policy=parts.compaction,
+            policy=parts.compaction, reference=parts.reference,
         )  # fmt: skip
         return await compacting.compact(messages, ports, budget)
 
     async def maintain(self, user_id: str | None = None) -> list[Move]:
         """Do the upkeep that is due: weathering, decay, expiry, capacity; return what moved."""
         await self._uses.flush()
+        await self._take_up_again(None if user_id is None else require_id("user_id", user_id))
         if user_id is None:
             return await keep.keep_all(self._keep)
         return await keep.keep_user(require_id("user_id", user_id), self._keep)
+
+    # --- audit
+
+    async def audit(self, user_id: str) -> list[Finding]:
+        """Look through the frozen pool now; return what is wrong and not settled yet [U2].
+
+        The rules always look, the model too where one is configured. No item is changed.
+        """
+        return await auditing.audit(require_id("user_id", user_id), self._audit)
+
+    async def findings(self, user_id: str) -> list[Finding]:
+        """Return what audits found and nobody has settled, oldest first [U2]."""
+        return await self._parts.store.findings(require_id("user_id", user_id))
+
+    async def settle_finding(self, user_id: str, finding_id: str) -> Finding:
+        """Say that a finding may stand; it comes back if its item changes.
+
+        Raises NotFoundError for a finding that is not open.
+        """
+        require_id("user_id", user_id)
+        require_id("finding_id", finding_id)
+        now = self._parts.clock.now()
+        return await auditing.settle(user_id, finding_id, self._parts.store, now)
 
     # --- inside
 
@@ -676,7 +724,8 @@ class MemoryVerbs:
         self._worker.wake()
         if not wait:
             return Receipt(job_id=job_id)
-        decisions = await self._waiting.for_job(job.user_id, job_id, self._helper())
+        with self._worker.hurried():
+            decisions = await self._waiting.for_job(job.user_id, job_id, self._helper())
         return Receipt(job_id=job_id, decisions=tuple(decisions))
 
     def _helper(self) -> Callable[[], Awaitable[bool]] | None:
@@ -684,12 +733,24 @@ class MemoryVerbs:
 
     async def _run_job(self, job: Job, lease: Lease) -> list[Decision]:
         await self._reembedding.bring_up(job.user_id)
-        decisions = await write.remember(job, lease, self._write)
+        ahead = await self._ahead.of(lease)
+        decisions = await write.remember(job, lease, self._write, ahead)
         self._waiting.done(job.id)
         return decisions
 
     async def _after_user(self, user_id: str) -> None:
         await keep.keep_if_due(user_id, self._keep)
+        await auditing.audit_if_due(user_id, self._audit)
+        reader = self._parts.reader
+        if reader is not None and reader.has_recovered():
+            await self._take_up_again(None)
+
+    async def _take_up_again(self, user_id: str | None) -> None:
+        """Let the model read what a stand-in has read [W5]."""
+        if self._parts.reader is not None:
+            now = self._parts.machine_clock.now()
+            if await take_up_again(self._parts.queue, user_id, now):
+                self._worker.wake()
 
     async def _live(self, user_id: str, items: Sequence[MemoryItem]) -> tuple[MemoryItem, ...]:
         snapshot = await self._parts.store.snapshot(user_id)

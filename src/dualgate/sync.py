@@ -19,6 +19,7 @@ from dualgate.conversation.compacting import Compacted
 from dualgate.conversation.shapes import HostMessage
 from dualgate.conversation.working import WorkingMemory
 from dualgate.domain.assembly import ContextBlock
+from dualgate.domain.audit import Finding
 from dualgate.domain.items import Candidate, MemoryItem
 from dualgate.domain.plan import Decision, Move, Pending
 from dualgate.domain.signals import Signal
@@ -31,7 +32,7 @@ from dualgate.pipeline.intake import Receipt
 from dualgate.pipeline.looking import History, Stats
 from dualgate.pipeline.observer import Observer
 from dualgate.pipeline.paging import DecisionPage
-from dualgate.pipeline.ports import Clock, DeadJob, Embedder, Extractor, ItemPage
+from dualgate.pipeline.ports import ChatModel, Clock, DeadJob, Embedder, Extractor, ItemPage
 from dualgate.pipeline.recall import Found
 from dualgate.pipeline.waiting import JobReport
 
@@ -107,6 +108,7 @@ class SyncMemory:
         extractor: Extractor | None = None,
         embedder: Embedder | None = None,
         observer: Observer | None = None,
+        model: ChatModel | None = None,
     ) -> SyncMemory:
         """Open a memory, as `Memory.open`."""
         loop = _Loop()
@@ -114,7 +116,7 @@ class SyncMemory:
         async def opened() -> Memory:
             return await Memory.open(
                 url, settings=settings, clock=clock, extractor=extractor, embedder=embedder,
-                observer=observer,
+                observer=observer, model=model,
             )  # fmt: skip
 
         try:
@@ -425,6 +427,18 @@ class SyncMemory:
     def compact(self, messages: Sequence[HostMessage], budget: int | None = None) -> Compacted:
         """Return the same conversation, shorter: its oldest turns become a summary [L1]."""
         return self._run(self._memory.compact(messages, budget))
+
+    def audit(self, user_id: str) -> list[Finding]:
+        """Look through the frozen pool now; return what is wrong and not settled yet [U2]."""
+        return self._run(self._memory.audit(user_id))
+
+    def findings(self, user_id: str) -> list[Finding]:
+        """Return what audits found and nobody has settled, oldest first [U2]."""
+        return self._run(self._memory.findings(user_id))
+
+    def settle_finding(self, user_id: str, finding_id: str) -> Finding:
+        """Say that a finding may stand; it comes back if its item changes."""
+        return self._run(self._memory.settle_finding(user_id, finding_id))
 
     def maintain(self, user_id: str | None = None) -> list[Move]:
         """Do the upkeep that is due: weathering, decay, expiry, capacity; return what moved."""

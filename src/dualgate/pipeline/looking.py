@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime, timedelta
 
 from dualgate.domain import admission
 from dualgate.domain.freezing import waiting_line
@@ -16,7 +16,9 @@ from dualgate.domain.score import live_score
 from dualgate.domain.signals import Signal
 from dualgate.domain.status import Status
 from dualgate.domain.types import ItemType
-from dualgate.pipeline.ports import ItemFilter, Queue, QueueDepth, Store, Use
+from dualgate.pipeline.ports import ItemFilter, Queue, QueueDepth, Store, UsageLine, Use
+
+_USAGE_DAYS = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +60,8 @@ class Stats:
     queue: QueueDepth
     bytes: int | None
     pools: Pools | None = None
+    # What models cost in the last 30 days, a line for each day, task and model [W5].
+    models: tuple[UsageLine, ...] = ()
 
 
 def wanted(
@@ -112,6 +116,7 @@ async def stats(
     policy_of: Callable[[str], GatePolicy],
     now: datetime,
     user_id: str | None,
+    today: date,
 ) -> Stats:
     """Return the numbers of one user or of all."""
     counts = await store.stats(user_id)
@@ -125,6 +130,7 @@ async def stats(
         queue=await queue.depth(),
         bytes=counts.bytes,
         pools=pools,
+        models=tuple(await store.usage(user_id, today - timedelta(days=_USAGE_DAYS - 1))),
     )
 
 

@@ -40,7 +40,6 @@ class HostTrust(StrEnum):
 class ExtractionPolicy:
     """Who reads turns, how many at once, and what happens when the model does not answer."""
 
-    reader: Literal["auto", "local", "model"] = "auto"  # auto: the model, if one is configured
     fallback: Literal["local", "wait"] = "local"
     prefilter: bool = True  # turns in which the local extractor sees nothing at all are spared
     prefilter_at: float = 0.05  # docs/results/prefilter.md shows other values
@@ -51,6 +50,10 @@ class ExtractionPolicy:
     repairs: int = 2  # how often an unreadable answer is asked for again
     rest_seconds: float = 15.0  # after an outage the model is not asked for so long
     host_trust: HostTrust = HostTrust.WORDS
+    # What a configured model is asked for; what is left out stays with the local twin.
+    tasks: frozenset[ModelTask] = frozenset(
+        {ModelTask.EXTRACT, ModelTask.JUDGE, ModelTask.SUMMARIZE, ModelTask.AUDIT}
+    )
 
     def problems(self) -> list[str]:
         """Return what is wrong with these numbers."""
