@@ -85,7 +85,8 @@ def _is_taken(rule: Rule, found: Sequence[Implied], reading: Reading) -> bool:
     """One calling a turn, and none where the user names one outright."""
     if rule.item_type is not ItemType.IDENTITY:
         return False
-    named = any("is_role" in cues_in(each.text) for each in reading.clauses[:READ_LIMIT])
+    clauses = reading.clauses[:READ_LIMIT]
+    named = any(_CALLING.search(_plain(each.text)) for each in clauses)
     return named or any(each.item_type is ItemType.IDENTITY for each in found)
 
 
@@ -113,17 +114,25 @@ _DENIED = re.compile(
     re.IGNORECASE,
 )
 _OVER = re.compile(
-    r"不当|不再|不干|不带了|不养|没有|卖掉|送人|送走了|辞了|(?:教|给)我们?|\b(?:sold|got rid of|gave away|rehomed|quit|retired from|be) (?:my|our)\b"
+    r"不当|不再|不干|不带了|不养|没有|卖掉|送人|送走了|辞了|(?:教|给)我们?(?![爸妈爹娘奶爷婆公岳外姥])|\b(?:sold|got rid of|gave away|rehomed|quit|retired from|be) (?:my|our)\b"
 )
 # 我大伯坐轮椅: the first person only names whose relative it is.
 _RELATIVE = re.compile(
     rf"(?:我|咱|俺)们?家?的?那?个?(?:大|小|老|二|三|表|堂|前)?(?:伯|爷|婶|嫂|网友|师兄|师姐|学长|学姐|哥们|发小|{KIN.pattern})(?!友)"
+)
+# "I'm a vet": whoever names a calling needs no other one guessed.
+_CALLING = re.compile(
+    r"我(?:就|其实|现在|本来|也)?(?:是|当)(?:一?[个名位])?.{0,10}(?:[师员生工医]|作家|司机|经理|总监|助理|老板|店主|护士|律师|博士|农民)(?!的|家)"
+    r"|\b(?:i'm|i am|i work as|working as|we're|as) (?:an?|the) (?:[\w-]+ ){0,3}?(?:\w+(?:er|or|ist|ian|ant|eer)|nurse|vet|chef|cook|pilot"
+    r"|student|clerk|coach|guide|medic|midwife|judge|undergrad|postdoc)\b",
+    re.IGNORECASE,
 )
 _FIRST = re.compile(r"我|咱|俺|\b(?:i|i'm|i've|i'd|i'll|my|we|we're|we've|our|me|us)\b", re.IGNORECASE)
 _OTHER = re.compile(
     rf"他|她|人家|别人|大家|谁|你|您|{KIN.pattern}|\b(?:he|she|they|his|her|their|someone|somebody|people|you|your|who|everyone)\b",
     re.IGNORECASE,
 )
+_THIRD = re.compile(r"他|她|人家|\b(?:he|she|they|his|her|their)\b", re.IGNORECASE)
 _REPORTED = re.compile(
     rf"(?:他|她|它|{KIN.pattern})们?(?:昨天|刚|老|总|跟我|都|还|又)?(?:说|讲|抱怨|吐槽|发的|写)"
     rf"|(?:\b(?:he|she|they)\b|{KIN.pattern})(?: \w+)? (?:says?|said|told|complain(?:s|ed)|wrote|posted|goes|was like)\b",
@@ -167,7 +176,9 @@ def _is_users(before: str, matched: str, *, family: bool) -> bool:
         return False
     if not family and _RELATIVE.search(matched):
         return False
-    return bool(_FIRST.search(matched)) or not _OTHER.search(before)
+    if _FIRST.search(matched):
+        return True
+    return not _OTHER.search(before) and not _THIRD.search(matched)
 
 
 def _is_said(rule: Rule, clause: Clause, said: Sequence[Candidate], lang: str) -> bool:
