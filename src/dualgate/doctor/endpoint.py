@@ -61,7 +61,7 @@ async def check_model(settings: Settings) -> list[Finding]:
         model = EndpointModel(replace(patient, names={**patient.names, ModelTask.CHECK: name}),
                               count=count)  # fmt: skip
         try:
-            answered = [*await _answers(model, name)]
+            answered = [*await _answers(model, name, settings)]
             found += answered
             if task is ModelTask.EXTRACT and all(f.verdict is not Verdict.WRONG for f in answered):
                 found += await _understands(model, settings)
@@ -124,7 +124,7 @@ def _road(base_url: str, *, keyed: bool) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-async def _answers(model: EndpointModel, name: str) -> list[Finding]:
+async def _answers(model: EndpointModel, name: str, settings: Settings) -> list[Finding]:
     """Ask for one word in a form: connection, key, name, capability, latency, thinking."""
     from dualgate.adapters.llm.reading import parse
     from dualgate.pipeline.ports import AnswerForm
@@ -144,10 +144,13 @@ async def _answers(model: EndpointModel, name: str) -> list[Finding]:
         answer = await model.complete(asked, form, task=ModelTask.CHECK)
     except DualgateError as error:
         return [_of(f"model {name}", error)]
-    return [*_capability(name, model.answers_of(name), answer)]
+    declared = settings.model.answers is not Answers.AUTO
+    return [*_capability(name, model.answers_of(name), answer, declared=declared)]
 
 
-def _capability(name: str, kept: Answers | None, answer: ChatAnswer[_Probe]) -> Iterator[Finding]:
+def _capability(
+    name: str, kept: Answers | None, answer: ChatAnswer[_Probe], *, declared: bool
+) -> Iterator[Finding]:
     seconds = round(answer.seconds, 2)
     numbers: dict[str, float | int | str] = {
         "seconds": seconds, "calls": answer.usage.calls, "answers": str(kept),
@@ -159,10 +162,10 @@ def _capability(name: str, kept: Answers | None, answer: ChatAnswer[_Probe]) -> 
         Answers.PLAIN: "takes no response format, the schema stands in the prompt",
     }
     said = f"{name} answers in {seconds:g} s and {forms.get(kept or Answers.PLAIN, '')}"
-    declared = f'Set model.answers = "{kept}": it spares a first question that fails'
+    spare = f'Set model.answers = "{kept}": it spares a first question that fails'
     yield Finding(
         check=f"model {name}", verdict=Verdict.OK, said=said, numbers=numbers,
-        advice=declared if answer.usage.calls > 1 else "",
+        advice="" if declared or kept is Answers.JSON_SCHEMA else spare,
     )  # fmt: skip
     if answer.usage.output_tokens > _TALKATIVE_TOKENS and not answer.usage.estimated:
         yield Finding(
