@@ -272,9 +272,13 @@ class MemoryVerbs:
         candidates: Sequence[Candidate],
         *,
         wait: bool = False,
+        private: bool = False,
         idempotency_key: str | None = None,
     ) -> Receipt:
-        """Hand over candidates that the assistant's own model understood [W5]."""
+        """Hand over candidates that the assistant's own model understood [W5].
+
+        private: nothing of it is written [P2].
+        """
         require_id("user_id", user_id)
         require_id("session_id", session_id)
         if isinstance(candidates, Candidate | str) or not isinstance(candidates, Sequence):
@@ -282,7 +286,7 @@ class MemoryVerbs:
         for index, candidate in enumerate(candidates):
             if not isinstance(candidate, Candidate):
                 raise InvalidInputError(f"candidates[{index}]", "must be a Candidate", candidate)
-        if not candidates or (await self._parts.store.snapshot(user_id)).capture_paused:
+        if private or not candidates or (await self._parts.store.snapshot(user_id)).capture_paused:
             return Receipt(job_id=None)
         safe = [intake.redacted(c, self._parts.redactor) for c in candidates]
         payload = {
@@ -313,13 +317,17 @@ class MemoryVerbs:
         window_tokens: int | None = None,
         lang: str | None = None,
         preview: bool = False,
+        private: bool = False,
     ) -> ContextBlock:
         """Return what the model should know at the start of a session [R1, R4].
 
-        preview: only look; nothing is kept of it, and it counts as no use of any item.
+        preview: only look; nothing is kept of it, and it counts as no use of any item. private:
+        the same, of a session of which nothing is to be written [P2].
         """
         require_id("user_id", user_id)
         intake.require_flag("preview", preview)
+        intake.require_flag("private", private)
+        preview = preview or private
         require_id("session_id", session_id)
         parts = self._parts
         block, uses = await opening.open_session(
@@ -345,12 +353,15 @@ class MemoryVerbs:
         as_of: datetime | None = None,
         recipe: Any = None,
         lang: str | None = None,
+        private: bool = False,
     ) -> recalling.Found:
         """Return the few items that fit the query, each with its relevance per path [R2, R3].
 
-        transcripts: search the raw turns as well; they come as `found.passages` [R6].
+        transcripts: search the raw turns as well; they come as `found.passages` [R6]. private: it
+        counts as no use of any item, so that nothing is written [P2].
         """
         require_id("user_id", user_id)
+        intake.require_flag("private", private)
         parts = self._parts
         found, uses = await recalling.recall(
             parts.store, parts.embedder, parts.tokens,
@@ -359,7 +370,8 @@ class MemoryVerbs:
             sensitive=sensitive, transcripts=transcripts, as_of=as_of, recipe=recipe, lang=lang,
             lexer=parts.lexer,
         )  # fmt: skip
-        self._uses.add(user_id, uses, parts.clock.now())
+        if not private:
+            self._uses.add(user_id, uses, parts.clock.now())
         if not found.degraded and await self._reembedding.waiting(user_id):
             return replace(found, degraded=RE_EMBEDDING)
         return found

@@ -186,12 +186,18 @@ class SyncMemory:
         candidates: Sequence[Candidate],
         *,
         wait: bool = False,
+        private: bool = False,
         idempotency_key: str | None = None,
     ) -> Receipt:
         """Hand over candidates that the assistant's own model understood [W5]."""
         return self._run(
             self._memory.propose(
-                user_id, session_id, candidates, wait=wait, idempotency_key=idempotency_key
+                user_id,
+                session_id,
+                candidates,
+                wait=wait,
+                private=private,
+                idempotency_key=idempotency_key,
             )
         )
 
@@ -209,6 +215,7 @@ class SyncMemory:
         window_tokens: int | None = None,
         lang: str | None = None,
         preview: bool = False,
+        private: bool = False,
     ) -> ContextBlock:
         """Return what the model should know at the start of a session [R1, R4]."""
         return self._run(
@@ -220,6 +227,7 @@ class SyncMemory:
                 window_tokens=window_tokens,
                 lang=lang,
                 preview=preview,
+                private=private,
             )
         )
 
@@ -236,6 +244,7 @@ class SyncMemory:
         as_of: datetime | None = None,
         recipe: Any = None,
         lang: str | None = None,
+        private: bool = False,
     ) -> Found:
         """Return the few items that fit the query, each with its relevance per path [R2, R3]."""
         return self._run(
@@ -250,6 +259,7 @@ class SyncMemory:
                 as_of=as_of,
                 recipe=recipe,
                 lang=lang,
+                private=private,
             )
         )
 
