@@ -5,7 +5,8 @@ Run it: .venv/bin/python examples/why.py
 
 from __future__ import annotations
 
-from dualgate import Candidate, SyncMemory
+from dualgate import Candidate, Settings, SyncMemory
+from dualgate.pipeline.reading import ExtractionPolicy, HostTrust
 
 USER = "mei"
 
@@ -18,7 +19,9 @@ def prefers(value: str, content: str, **more: object) -> Candidate:
 
 def main() -> None:
     """State a preference three times, doubt it in a bad mood, doubt it seriously."""
-    with SyncMemory.open("memory://") as memory:
+    # Here the host's word is taken; by default only what the user said counts.
+    settings = Settings(extraction=ExtractionPolicy(host_trust=HostTrust.FULL))
+    with SyncMemory.open("memory://", settings=settings) as memory:
         for session in ("monday", "tuesday", "friday"):
             memory.propose(USER, session, [prefers("short", "The user prefers short replies")])
         mood = prefers("long", "The user wants long replies", evidence="emotional")

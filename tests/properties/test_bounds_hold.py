@@ -27,9 +27,11 @@ from dualgate.domain.freezing import FreezePolicy
 from dualgate.domain.policy import GatePolicy
 from dualgate.domain.status import ACTIVE, HOT, Status, replay
 from dualgate.errors import DualgateError
+from dualgate.pipeline.reading import ExtractionPolicy, HostTrust
 from dualgate.testing import CountingIds, HashEmbedder, ManualClock
 
 USER = "somebody"
+TRUST = ExtractionPolicy(host_trust=HostTrust.FULL)  # a host's hint alone would freeze nothing
 POLICY = GatePolicy(
     admission=AdmissionPolicy(capacity=5, floor_places=2),
     freeze=FreezePolicy(capacity=2, min_confirmations=2, confirm_at=1.5),
@@ -84,7 +86,7 @@ class Histories(RuleBasedStateMachine):
         self.memories = self.run(self._open())
 
     async def _open(self) -> list[Memory]:
-        chosen = Settings(gates=POLICY, flush_seconds=0)
+        chosen = Settings(gates=POLICY, flush_seconds=0, extraction=TRUST)
         memories = []
         for url in ("memory://", f"sqlite:///{Path(self.folder.name) / 'memory.db'}"):
             backend = await open_backend(url, chosen)

@@ -12,7 +12,7 @@ from dualgate import Candidate, Memory, MemoryItem
 from dualgate.domain.plan import Decision
 from dualgate.testing import HashEmbedder, ManualClock
 
-from .talk import Talk
+from .talk import TRUSTING, Talk
 
 USER = "ming"
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -65,7 +65,9 @@ class Story:
 @pytest.fixture
 async def story() -> AsyncIterator[Story]:
     clock = ManualClock(START)
-    async with Memory.open("memory://", clock=clock, embedder=HashEmbedder()) as memory:
+    async with Memory.open(
+        "memory://", clock=clock, embedder=HashEmbedder(), settings=TRUSTING
+    ) as memory:
         yield Story(memory, clock)
 
 
@@ -73,5 +75,5 @@ async def story() -> AsyncIterator[Story]:
 async def talk() -> AsyncIterator[Talk]:
     """A story told in plain words: the real extractor, embedder and judge read it."""
     clock = ManualClock(START)
-    async with Memory.open("memory://", clock=clock) as memory:
+    async with Memory.open("memory://", clock=clock, settings=TRUSTING) as memory:
         yield Talk(memory, clock)

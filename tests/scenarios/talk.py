@@ -10,11 +10,15 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from dualgate import Memory, MemoryItem, Message
+from dualgate import Memory, MemoryItem, Message, Settings
 from dualgate.domain.plan import Decision
+from dualgate.pipeline.reading import ExtractionPolicy, HostTrust
 from dualgate.testing import ManualClock
 
 USER = "ming"
+# Where a story is told through `propose`, it is as if the user himself had said each candidate.
+TRUST = ExtractionPolicy(host_trust=HostTrust.FULL)
+TRUSTING = Settings(extraction=TRUST)
 ACTIVE = ("candidate", "confirmed", "frozen")
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 

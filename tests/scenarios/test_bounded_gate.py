@@ -9,6 +9,7 @@ from dualgate.domain.policy import GatePolicy
 from dualgate.testing import HashEmbedder, ManualClock
 
 from .conftest import START, USER, Story
+from .talk import TRUST
 
 
 async def test_what_the_extractor_is_unsure_of_is_refused(story: Story) -> None:
@@ -48,8 +49,9 @@ async def test_the_core_preference_survives_a_week_of_new_topics() -> None:
     small = GatePolicy(admission=AdmissionPolicy(capacity=20, floor_places=5))
     clock = ManualClock(START)
     async with Memory.open(
-        "memory://", settings=Settings(gates=small), clock=clock, embedder=HashEmbedder()
-    ) as memory:
+        "memory://", settings=Settings(gates=small, extraction=TRUST), clock=clock,
+        embedder=HashEmbedder(),
+    ) as memory:  # fmt: skip
         core = Candidate(
             "constraint", "用户只看中文资料", attribute="material_language", value="中文",
             confidence=0.9, importance=0.5,
@@ -74,7 +76,7 @@ async def test_a_full_pool_lets_only_a_better_one_in_and_a_tie_keeps_the_residen
     """[A5]"""
     small = GatePolicy(admission=AdmissionPolicy(capacity=3, floor_places=1, ramp=0, floor=0))
     async with Memory.open(
-        "memory://", settings=Settings(gates=small), clock=ManualClock(START),
+        "memory://", settings=Settings(gates=small, extraction=TRUST), clock=ManualClock(START),
         embedder=HashEmbedder(),
     ) as memory:  # fmt: skip
 
@@ -100,7 +102,7 @@ async def test_an_archived_item_returns_by_a_strong_new_signal_only() -> None:
         archive=ArchivePolicy(capacity=2),
     )
     async with Memory.open(
-        "memory://", settings=Settings(gates=small), clock=ManualClock(START),
+        "memory://", settings=Settings(gates=small, extraction=TRUST), clock=ManualClock(START),
         embedder=HashEmbedder(),
     ) as memory:  # fmt: skip
 

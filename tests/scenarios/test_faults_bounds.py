@@ -15,7 +15,7 @@ from dualgate.pipeline.worker import QueuePolicy
 from dualgate.testing import HashEmbedder, ManualClock, ScriptedExtractor
 
 from .conftest import Story
-from .talk import ACTIVE, START, USER, Talk, contents
+from .talk import ACTIVE, START, TRUST, TRUSTING, USER, Talk, contents
 
 LIVE = (*ACTIVE, "archived")
 THINGS = (
@@ -95,7 +95,7 @@ async def test_looking_through_everything_changes_nothing(story: Story) -> None:
 async def small(capacity: int = 5) -> Memory:
     gates = GatePolicy(admission=AdmissionPolicy(capacity=capacity, floor_places=2))
     return await Memory.open(
-        "memory://", settings=Settings(gates=gates), clock=ManualClock(START),
+        "memory://", settings=Settings(gates=gates, extraction=TRUST), clock=ManualClock(START),
         embedder=HashEmbedder(),
     )  # fmt: skip
 
@@ -123,7 +123,8 @@ async def test_what_left_for_the_archive_still_answers_in_full_and_stays_there()
     """S184 [A7, R2]: being recalled is no confirmation"""
     clock = ManualClock(START)
     gates = GatePolicy(admission=AdmissionPolicy(capacity=2, floor_places=1))
-    async with Memory.open("memory://", settings=Settings(gates=gates), clock=clock) as memory:
+    settings = Settings(gates=gates, extraction=TRUST)
+    async with Memory.open("memory://", settings=settings, clock=clock) as memory:
         talk = Talk(memory, clock)
         roof = "We decided to cover the greenhouse roof with twin-wall polycarbonate"
         await memory.propose(
@@ -150,7 +151,9 @@ async def test_what_left_for_the_archive_still_answers_in_full_and_stays_there()
 async def test_the_block_keeps_its_three_budgets_when_everything_is_full() -> None:
     """S160 [R1]"""
     clock = ManualClock(START)
-    async with Memory.open("memory://", clock=clock, embedder=HashEmbedder()) as memory:
+    async with Memory.open(
+        "memory://", clock=clock, embedder=HashEmbedder(), settings=TRUSTING
+    ) as memory:
         long = "这是一句相当长的说明，用来占满预算，" * 8
         for n, thing in enumerate(THINGS[:40]):
             kinds = ("identity", "preference", "constraint", "fact")

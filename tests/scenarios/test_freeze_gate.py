@@ -11,6 +11,7 @@ from dualgate.errors import ConfirmationRequiredError, InvalidInputError
 from dualgate.testing import HashEmbedder, ManualClock
 
 from .conftest import START, USER, Story
+from .talk import TRUST
 
 
 async def test_three_confirmations_in_three_sessions_freeze(story: Story) -> None:
@@ -385,7 +386,7 @@ async def test_a_user_class_has_its_own_whitelist() -> None:
     projects_too = GatePolicy(
         freeze=FreezePolicy(types=FreezePolicy().types | {"project"})  # type: ignore[arg-type]
     )
-    settings = Settings(user_classes={"builder": projects_too})
+    settings = Settings(user_classes={"builder": projects_too}, extraction=TRUST)
     async with Memory.open(
         "memory://", settings=settings, clock=ManualClock(START), embedder=HashEmbedder()
     ) as memory:
