@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,8 @@ from dualgate.adapters.local.redact import sensitivity_of
 from dualgate.domain.items import Candidate, Message
 from dualgate.domain.types import Evidence, ItemType, Role, Scope, Sensitivity
 from dualgate.pipeline.ports import Turn
-from tests.unit.local.test_extraction import AT
 
+AT = datetime.fromisoformat("2026-03-02T09:00:00+08:00")
 TABLE = Path(__file__).parent / "data" / "implied.txt"
 LEXICON = Path(__file__).parents[3] / "src/dualgate/adapters/local/lexicon/implied.toml"
 CAREFUL = [Sensitivity.NORMAL, Sensitivity.PERSONAL, Sensitivity.SENSITIVE]

@@ -67,18 +67,16 @@ def implied_in(reading: Reading, said: Sequence[Candidate] = ()) -> list[Implied
     """
     lang = reading.setting.lang
     text = _plain(reading.text)
-    rules = _anchored(text.lower(), lang)
-    if not rules or _NOT_OWN.search(text):
-        return []
     found: list[Implied] = []
-    for rule in rules:
+    for rule in _anchored(text.lower(), lang):
         clause = _clause_for(rule, reading, lang)
         if clause is None or _is_taken(rule, found, reading):
             continue
         if not _is_said(rule, clause, said, lang):
             content = rule.content[lang]
             found.append(Implied(rule.id, rule.item_type, rule.sensitivity, content, clause))
-    return found[:LIMIT]
+    # Asked last: few turns match, and this looks at all of the text.
+    return [] if found and _NOT_OWN.search(text) else found[:LIMIT]
 
 
 def _is_taken(rule: Rule, found: Sequence[Implied], reading: Reading) -> bool:
