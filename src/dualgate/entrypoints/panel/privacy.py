@@ -33,6 +33,7 @@ MODES: Mapping[str, tuple[bool, bool]] = {
     "private": (True, True),
 }
 _PAGE = 1_000
+EXPORT = "dualgate-memory.zip"
 
 
 @router.get("/privacy")
@@ -91,16 +92,14 @@ async def keep(request: Request, looking: PanelUser, item_id: str) -> Response:
 async def export(request: Request, looking: PanelUser) -> Response:
     """Hand over everything that is remembered, in one file [P3]."""
     folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="dualgate-export-"))
+    archive = folder / EXPORT
     try:
-        await page.memory_of(request).export(looking.stored_id, folder / "dualgate-memory")
-        archive = await asyncio.to_thread(
-            shutil.make_archive, str(folder / "download"), "zip", folder, "dualgate-memory"
-        )
+        await page.memory_of(request).export(looking.stored_id, archive)
     except BaseException:
         await asyncio.to_thread(shutil.rmtree, folder)
         raise
     return FileResponse(
-        archive, media_type="application/zip", filename="dualgate-memory.zip",
+        archive, media_type="application/zip", filename=EXPORT,
         headers={"Cache-Control": "no-store"},
         background=BackgroundTask(shutil.rmtree, folder),
     )  # fmt: skip
