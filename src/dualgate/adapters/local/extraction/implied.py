@@ -185,9 +185,9 @@ def _is_said(rule: Rule, clause: Clause, said: Sequence[Candidate], lang: str) -
     return covers or any(_says(each.content, rule.content[lang], lang) for each in stated)
 
 
-_FRAME_ZH = re.compile(r"用户|是|有|在|的|一|名|位|个|养|了|正|做|家里?|开")
+_FRAME_ZH = re.compile(r"用户|工作|是|有|在|的|一|名|位|个|养|了|正|做|家里?|开|骑|打|戴|还")
 _FRAME_EN = frozenset(
-    "the user user's is a an has in on of at and their who for is takes uses keeps".split()
+    "the user user's is a an has in on of at and their who for takes uses keeps rides wears runs works plays does with".split()
 )
 
 
