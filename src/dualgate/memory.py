@@ -372,7 +372,7 @@ class MemoryVerbs:
         )  # fmt: skip
         if not private:
             self._uses.add(user_id, uses, parts.clock.now())
-        if not found.degraded and await self._reembedding.waiting(user_id):
+        if not found.degraded and await self._reembedding.waits(user_id):
             return replace(found, degraded=RE_EMBEDDING)
         return found
 
