@@ -89,20 +89,20 @@ class Reembedding:
                 await self._task
             self._task = None
 
-    async def waiting(self, user_id: str) -> int:
-        """Return how many of a user's memories lack a current vector, at most BATCH.
+    async def waits(self, user_id: str) -> bool:
+        """Return whether memories of a user lack a current vector; he is then served next.
 
-        Once there are none it stays at none, without asking: new ones are written with theirs.
+        Once none does, nothing is asked any more: new ones are written with theirs.
         """
         if user_id in self._current or not self._on.embedder.dim:
-            return 0
-        missing = await unembedded(user_id, self._on.store, self._on.embedder, BATCH)
+            return False
+        missing = await unembedded(user_id, self._on.store, self._on.embedder, 1)
         if not missing:
             self._know(user_id)
         else:
             self._asked.put_nowait(user_id)
             self._wake.set()  # the model has just embedded a question: it is there
-        return len(missing)
+        return bool(missing)
 
     async def bring_up(self, user_id: str) -> None:
         """Re-embed one user now, before anything is compared with his memories [C1]."""
