@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import date, datetime
 from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo
 
+from dualgate.domain.audit import FindingKind, FindingState
 from dualgate.domain.plan import Actor, Outcome, PendingState
 from dualgate.domain.status import Cause, Status
 from dualgate.domain.types import (
@@ -19,6 +20,7 @@ from dualgate.domain.types import (
     Sensitivity,
     Source,
 )
+from dualgate.pipeline.ports import ModelTask
 
 Shown = Callable[[str], str]
 
@@ -262,6 +264,81 @@ class FoundOut(Answer):
     passages: list[PassageOut]
     on_topic: bool
     text: str
+    degraded: str  # why memories were found by their words only; "" if they were not
+
+
+class ErasureOut(Answer):
+    """What an erasure removed, and where; no word of it [P3]."""
+
+    id: str
+    user_id: UserIdOut
+    kind: str = Field(examples=["item"])
+    target: str
+    at: datetime
+    removed: dict[str, int]
+    changed: dict[str, int]
+    kept_items: list[str]
+    mentioned_in: list[str]
+    bytes_gone: bool = Field(
+        description="Whether the file was rewritten; if not, the next start or `scrub` does it."
+    )
+
+
+class ScrubOut(BaseModel):
+    """Whether the file was rewritten."""
+
+    bytes_gone: bool
+
+
+class ImportOut(Answer):
+    """What an import brought; what was known stays as it is."""
+
+    added: dict[str, int]
+    known: dict[str, int]
+    erased: int
+
+
+class FindingOut(Answer):
+    """One thing that an audit found [U2]."""
+
+    id: str
+    user_id: UserIdOut
+    kind: FindingKind
+    item_id: str
+    other_id: str | None
+    said: str
+    by: str = Field(examples=["rules"])
+    found_at: datetime
+    state: FindingState
+    settled_at: datetime | None
+
+
+class FindingPageOut(BaseModel):
+    """A page of findings, oldest first."""
+
+    findings: list[FindingOut]
+    cursor: str | None
+
+
+class SpentOut(Answer):
+    """Calls and tokens."""
+
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    estimated: bool
+
+
+class UsageOut(Answer):
+    """What one model cost for one task on one day (UTC)."""
+
+    day: date
+    task: ModelTask
+    model: str
+    usage: SpentOut
+    turns: int
+    skipped: int
+    fell_back: int
 
 
 class QueueOut(Answer):
@@ -296,6 +373,7 @@ class StatsOut(Answer):
     turns: int
     pendings: int
     pools: PoolsOut
+    models: list[UsageOut]
 
 
 class AllStatsOut(Answer):
@@ -308,6 +386,7 @@ class AllStatsOut(Answer):
     pendings: int
     queue: QueueOut
     bytes: int | None
+    models: list[UsageOut]
 
 
 class DeadJobOut(BaseModel):

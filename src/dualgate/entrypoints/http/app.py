@@ -18,7 +18,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib import import_module, metadata
 from importlib.resources import files
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +33,7 @@ from dualgate.entrypoints.http.answers import Problem
 from dualgate.entrypoints.http.events import Events
 from dualgate.entrypoints.http.guard import Guard
 from dualgate.entrypoints.http.keys import Access
-from dualgate.entrypoints.http.routes import curation, operating, reading, writing
+from dualgate.entrypoints.http.routes import curation, operating, privacy, reading, writing
 from dualgate.entrypoints.http.routes.parts import PROBLEMS
 from dualgate.entrypoints.http.traces import telemetry
 from dualgate.entrypoints.http.watching import Watching
@@ -83,7 +82,7 @@ def create_app(memory: Memory, settings: Settings, *, own_key: str | None = None
     app.state.access = Access(memory, server, own_key)
     problems.install(app)
     app.include_router(health.router, responses=PROBLEMS)
-    for routes in (writing, reading, curation, operating):
+    for routes in (writing, reading, curation, privacy, operating):
         app.include_router(routes.router, prefix=API, responses=PROBLEMS)
     app.include_router(entering.router)
     if server.panel:
@@ -97,8 +96,6 @@ def _own_names(host: str) -> frozenset[str]:
 
 
 def _mount_panel(app: FastAPI) -> None:
-    if find_spec("dualgate.entrypoints.panel") is None:
-        return
     panel = import_module("dualgate.entrypoints.panel")
     app.include_router(panel.router, prefix=PANEL, include_in_schema=False)
     static = Path(str(files(panel) / "static"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Any
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
@@ -144,6 +143,13 @@ class ForgetIn(OfUser):
     )
 
 
+class EraseIn(OfUser):
+    """What to erase: an item or a session, one of both [P3]."""
+
+    item_id: Id | None = None
+    session_id: Id | None = None
+
+
 class SettleIn(OfUser):
     """What becomes of a pending override [F3]."""
 
@@ -210,5 +216,3 @@ class RotateIn(Body):
 
     grace_hours: float = Field(24.0, ge=0, le=8_760, allow_inf_nan=False)
 
-
-Moment = datetime

@@ -38,6 +38,7 @@ HEADERS = {
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
+IMPORT_BYTES = 1_000_000_000  # of an archive, which goes to a file piece by piece
 CLIENT_LEFT = 499  # as other servers log it: the client left before the answer
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^:\[\]/@\s]+)(?::\d{1,5})?")
@@ -147,10 +148,11 @@ class Guard:
         if origin is None and site not in {"none", "same-origin"} and not opened:
             return HTTPStatus.FORBIDDEN, "Sec-Fetch-Site: another site may not call this server"
         length = headers.get("content-length", "0")
-        if length.isdecimal() and int(length) > self._body_bytes:
+        most = IMPORT_BYTES if scope["path"] == "/v1/import" else self._body_bytes
+        if length.isdecimal() and int(length) > most:
             return (
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-                f"body: at most {self._body_bytes} bytes (setting server.body_bytes)",
+                f"body: at most {most} bytes (setting server.body_bytes)",
             )
         return None
 
