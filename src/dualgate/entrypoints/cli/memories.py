@@ -172,6 +172,8 @@ def recall(frame: Frame, query: str, item_types: Sequence[str], **more: Any) -> 
             out.entries(frame.word("transcript"), columns, said, head=2)
         if not (rows or found.passages):
             out.line(frame.word("nothing"))
+        if found.degraded:
+            out.line(f"{frame.word('found by words only')}: {found.degraded}")
 
     frame.show(found, page)
 

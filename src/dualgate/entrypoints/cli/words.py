@@ -32,6 +32,7 @@ _CHINESE: Mapping[str, str] = MappingProxyType(
         "expires": "到期",
         "ends": "失效",
         "files": "文件",
+        "found by words only": "仅按词语查找",
         "from": "原状态",
         "history": "历史",
         "id": "编号",
