@@ -210,3 +210,41 @@ async def test_a_long_turn_is_kept_whatever_the_model_can_take(url):
             )
 
             assert [d.outcome for d in receipt.decisions] == ["admitted"]
+
+
+async def test_who_is_read_comes_before_his_turn():
+    """Users are walked in order; one who is asked about is served at once."""
+    from dualgate.adapters.memory import open_memory
+    from dualgate.pipeline.observer import Silent
+    from dualgate.pipeline.reembedding import Reembedding, ReembedPorts
+    from dualgate.testing.builders import a_plan, an_item
+
+    backend = open_memory()
+    users = [f"u{n:02}" for n in range(20)]
+    for user in users:
+        async with backend.store.begin(user) as unit:
+            await unit.apply(a_plan(an_item(user_id=user, content=f"of {user}")))
+    embedder = Stumbling(HashEmbedder(64), after=None)
+    served = []
+
+    async def turns(user):
+        served.append(user)
+        await asyncio.sleep(0.01)
+
+    work = Reembedding(
+        ReembedPorts(store=backend.store, embedder=embedder, observer=Silent(), turns=turns)
+    )
+    work.start()
+    try:
+        assert await work.waits("u19")
+
+        async def all_served():
+            return set(served) == set(users)
+
+        await until(all_served)
+    finally:
+        await work.stop()
+
+    assert served.index("u19") < 3
+    assert embedder.asked.count("of u19") == 1
+    assert not await work.waits("u19")

@@ -73,7 +73,7 @@ class Reembedding:
     def __init__(self, on: ReembedPorts) -> None:
         self._on = on
         self._current: OrderedDict[str, None] = OrderedDict()
-        self._asked: asyncio.Queue[str] = asyncio.Queue()
+        self._asked: dict[str, None] = {}  # each once, in order
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
@@ -99,8 +99,8 @@ class Reembedding:
         missing = await unembedded(user_id, self._on.store, self._on.embedder, 1)
         if not missing:
             self._know(user_id)
-        else:
-            self._asked.put_nowait(user_id)
+        elif self._task is not None:
+            self._asked[user_id] = None
             self._wake.set()  # the model has just embedded a question: it is there
         return bool(missing)
 
@@ -120,8 +120,14 @@ class Reembedding:
         finished = False
         while True:
             try:
-                if finished or not self._asked.empty():
-                    await self._one(await self._asked.get())
+                if self._asked:
+                    user_id = next(iter(self._asked))
+                    await self._one(user_id)
+                    del self._asked[user_id]
+                    continue
+                if finished:
+                    self._wake.clear()
+                    await self._wake.wait()
                     continue
                 page = await self._on.store.users(walked, _PAGE)
                 finished = not page
@@ -129,18 +135,16 @@ class Reembedding:
                     await self._one(user_id)
                     walked = user_id  # only now: an outage begins with him again
                     await asyncio.sleep(_PAUSE_SECONDS)
-                    if not self._asked.empty():
+                    if self._asked:
                         break
-            except ModelUnavailableError as error:
+            except DualgateError as error:
+                # The endpoint is away, or the database busy: it goes on where it was.
                 self._on.observer.stumbled(f"re-embedding: {error}")
                 self._wake.clear()
+                wait = max(_RETRY_SECONDS, getattr(error, "retry_after", None) or 0.0)
                 with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(max(_RETRY_SECONDS, error.retry_after or 0.0)):
+                    async with asyncio.timeout(wait):
                         await self._wake.wait()
-            except DualgateError as error:
-                # The database was busy or closed: what is left is taken up at the next start.
-                self._on.observer.stumbled(f"re-embedding: {error}")
-                return
 
     async def _one(self, user_id: str) -> None:
         try:
