@@ -9,7 +9,6 @@ import socket
 import threading
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -150,8 +149,7 @@ class Visitor:
     complaints: list[str] = field(default_factory=list)
 
     def opens(self, path="/"):
-        answer = self.page.goto(f"{self.served.address}/panel{path}")
-        return answer
+        return self.page.goto(f"{self.served.address}/panel{path}")
 
     def presses(self, name, *, within=None, **parts):
         """Press the button or link of this phrase, and wait for the next page."""
@@ -223,16 +221,14 @@ def visit(browser, served, life):
         assert visitor.complaints == []
 
 
-@pytest.fixture(params=[("en", "wide"), ("zh", "phone")], ids=lambda p: "-".join(p))
+@pytest.fixture(params=[("en", "wide"), ("zh", "phone")], ids="-".join)
 def visitor(request, visit):
     return visit(*request.param)
 
 
 @pytest.fixture(
-    params=[(lang, size) for lang in LOCALES for size in SIZES], ids=lambda p: "-".join(p)
+    params=[(lang, size) for lang in LOCALES for size in SIZES], ids="-".join
 )
 def any_visitor(request, visit):
     return visit(*request.param)
 
-
-UNDO = timedelta(days=30)

@@ -97,8 +97,9 @@ def test_a_memory_with_versions_shows_them_side_by_side(visitor, life):
 
 def test_what_happens_appears_by_itself_while_the_page_is_open(visitor, life):
     life.says("I play the cello")
-    visitor.opens("/happened")
-    visitor.page.get_by_text("I play the cello").first.wait_for()
+    visitor.opens("/")
+    visitor.presses("nav.happened", within=visitor.page.locator("header"))
+    visitor.page.locator("#timeline").get_by_text("I play the cello").first.wait_for()
     visitor.page.wait_for_timeout(300)  # the browser opens the stream after the page
     life.says("I own a red bicycle")
     visitor.page.get_by_text("I own a red bicycle").first.wait_for()
@@ -106,8 +107,7 @@ def test_what_happens_appears_by_itself_while_the_page_is_open(visitor, life):
     titles = visitor.page.locator("#timeline strong").all_inner_texts()
     assert titles == [visitor.say("outcome.admitted")] * 2
     polite = visitor.page.locator("#polite")
-    visitor.page.wait_for_function("document.getElementById('polite').textContent !== ''")
-    assert polite.inner_text() == visitor.say("nav.updated")
+    polite.filter(has_text=visitor.say("nav.updated")).wait_for(state="attached")
 
 
 def test_the_timeline_says_what_was_not_remembered_and_why(visitor, life):
@@ -149,13 +149,14 @@ def test_the_timeline_is_filtered(visit, life, show, titles):
 def test_charts_are_drawn_and_can_be_read_as_tables(visitor, life):
     life.freezes()
     life.says("I play the cello")
-    visitor.opens("/happened")
+    visitor.opens("/")
+    visitor.presses("nav.happened", within=visitor.page.locator("header"))
     visitor.page.locator(".chart canvas").nth(1).wait_for()
     assert visitor.page.locator(".chart canvas").count() == 2
 
     visitor.page.get_by_text(visitor.say("happened.table")).first.click()
 
-    last = visitor.page.locator("figure table").first.locator("tr").last
+    last = visitor.page.locator("figure details table").first.locator("tr").last
     assert last.locator("td").all_inner_texts() == ["1", "1", "0"]  # frozen, hot, archive
 
 
@@ -268,6 +269,7 @@ def test_a_job_that_failed_for_good_is_shown_and_can_run_again(visitor, life, se
 def test_the_operator_sees_users_gauges_and_settings(visitor, life):
     life.says("I play the cello")
     life.says("I own a red bicycle", user="bob")
+    visitor.opens("/?user=ann")
     visitor.opens("/health")
     text = visitor.text()
     assert visitor.say("health.threshold") in text

@@ -70,7 +70,9 @@ def test_what_was_said_in_anger_is_told_as_such():
 
 
 def test_what_the_user_confirmed_here_is_no_conversation():
-    assert told(said("own:2026-01-05")) == [f"You confirmed it here, on {Words('en').day(MONDAY)}."]
+    day = Words("en").day(MONDAY)
+
+    assert told(said("own:2026-01-05")) == [f"You confirmed it here, on {day}."]
 
 
 def test_what_an_assistant_noted_is_not_said_to_be_the_users_word():

@@ -101,14 +101,15 @@
     listen();
   };
 
-  // A new page begins at its heading, for eyes and screen readers alike.
-  document.addEventListener("htmx:after:swap", (event) => {
-    ready();
-    const boosted = event.detail?.ctx?.sourceElement?.matches?.("a, form") && event.detail.ctx.target?.id === "page";
-    if (boosted) {
-      document.querySelector("main h1")?.focus({ preventScroll: true });
-      scrollTo({ top: 0 });
-    }
+  // An extension, for htmx sends its events to the link that was pressed, and that is gone by then.
+  htmx.registerExtension("panel", {
+    htmx_after_swap: (_, { ctx }) => {
+      ready();
+      if (ctx.target?.id !== "page") return;
+      // A new page begins at what was done (its undo comes next), else at its heading.
+      document.querySelector("main .done, main h1")?.focus({ preventScroll: true });
+      scrollTo({ top: 0, behavior: "instant" });
+    },
   });
   addEventListener("pagehide", () => source?.close());
   addEventListener("pageshow", (event) => { if (event.persisted) { listening = ""; listen(); } });
