@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -20,7 +20,6 @@ from dualgate.pipeline.dossier import (
     Tombstone,
     is_blank,
 )
-from dualgate.pipeline.ports import Vector
 
 if TYPE_CHECKING:
     from dualgate.adapters.memory.person import Person
@@ -138,17 +137,12 @@ def counted(person: Person, erasure: Erasure) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count}
 
 
-def follow(
-    person: Person,
-    erasure: Erasure | None,
-    given: Dossier | None,
-    vectors: Mapping[str, Vector],
-) -> None:
+def follow(person: Person, erasure: Erasure | None, given: Dossier | None) -> None:
     """Take out what a unit erased, write what it gave back."""
     if erasure is not None:
         erase(person, erasure)
     if given is not None:
-        put_back(person, given, vectors)
+        put_back(person, given)
 
 
 def erase(person: Person, erasure: Erasure) -> None:
@@ -190,28 +184,12 @@ def _erase_talk(person: Person, erasure: Erasure) -> None:
         person.turn_index.make_stale(turn_id)
 
 
-def put_back(person: Person, given: Dossier, vectors: Mapping[str, Vector]) -> None:
-    """Write what is not known yet; `given` holds no more than that."""
-    for item in given.items:
-        person.put(item)
-        if item.id in vectors:
-            person.rows.put(item.id, vectors[item.id])
-    for signal in given.signals:
-        person.signals.setdefault(signal.item_id, []).append(signal)
-    person.moves += given.moves
-    person.decisions |= {one.id: one for one in given.decisions}
-    for pending in given.pendings:
-        person.put_pending(pending)
+def put_back(person: Person, given: Dossier) -> None:
+    """Write what no other part of a unit's changes holds."""
     person.findings |= {one.id: one for one in given.findings}
     for use in given.uses:
         person.uses.setdefault(use.item_id, []).append(use)
-    for note in given.notes:
-        shelf = person.notes.setdefault((note.session_id, note.task_id), {})
-        shelf[note.key] = (note.text, note.expires_at)
-    person.sessions |= {session.id: session for session in given.sessions}
     for kept in given.turns:
-        person.turns[kept.turn.id] = kept.turn
-        person.turns_of.setdefault(kept.turn.session_id, []).append(kept.turn)
         if kept.stored_at is not None and kept.turn.content:
             person.turn_index.keep_time(kept.turn.id, kept.stored_at)
 

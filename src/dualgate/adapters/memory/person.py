@@ -55,7 +55,6 @@ class Changes:
     jobs: list[str] = field(default_factory=list)
     erasure: Erasure | None = None
     put_back: Dossier | None = None
-    given_vectors: dict[str, Vector] = field(default_factory=dict)
 
     def purge(self, item_ids: Iterable[str]) -> None:
         """Drop what this unit itself has written about these items, and mark them."""
@@ -126,7 +125,7 @@ class Person:
         self.decisions |= changes.decisions
         self._commit_turns(changes)
         self._commit_sessions(changes)
-        follow(self, changes.erasure, changes.put_back, changes.given_vectors)
+        follow(self, changes.erasure, changes.put_back)
         self.settings |= changes.settings
         self.own_time = changes.own_time or self.own_time
         self.version += changes.show_in_snapshot()

@@ -286,8 +286,17 @@ class MemoryUnit:
         self._require_open()
         require_own(self._user_id, (dossier.user_id,))
         kept = await self.dossier()
-        self.changes.put_back = missing(dossier, kept)
-        self.changes.given_vectors = {i: self._person.rows.check(v) for i, v in vectors.items()}
+        given, changes = missing(dossier, kept), self.changes
+        changes.put_back = given
+        changes.items |= {item.id: item for item in given.items}
+        changes.vectors |= self._checked(set(changes.items), vectors)
+        changes.signals += given.signals
+        changes.moves += given.moves
+        changes.pendings |= {pending.id: pending for pending in given.pendings}
+        changes.decisions |= {decision.id: decision for decision in given.decisions}
+        changes.notes += given.notes
+        changes.turns |= {turn.turn.id: turn.turn for turn in given.turns}
+        changes.sessions |= {session.id: session for session in given.sessions}
         settings, own_time = settings_of(dossier, kept)
         self.changes.settings |= settings
         self.changes.own_time = own_time or self.changes.own_time
