@@ -1,7 +1,7 @@
 # dualgate, without root and without a key. `make` alone lists what there is.
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev demo serve test lint bench clean lock
+.PHONY: help install install-dev demo serve test lint bench clean lock browser
 .DELETE_ON_ERROR:
 
 VENV    := .venv
@@ -39,6 +39,11 @@ lint: install-dev  ## check style, types and import rules
 
 bench: install-dev  ## measure the speed, one table
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python bench/speed.py
+
+browser:  ## install Chromium for the tests of the panel, where there is none (Debian; needs root)
+	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || { \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
+	    --no-install-recommends chromium fonts-wqy-microhei >/dev/null; }
 
 lock:  ## renew both locks from pyproject.toml; needs uv
 	uv pip compile pyproject.toml --extra server --group build --universal --python-version 3.11 \
