@@ -49,6 +49,16 @@ def stated(content: str, **given: object) -> Candidate:
         ("Project codename is Polaris", "codename", "polaris"),
         ("用户属于夜猫子", "chronotype", "night owl"),
         ("最终选择方案C", "chosen_option", "c"),
+        ("用户石拱桥的截止日期改到了2026-06-07", "deadline", "2026-06-07"),
+        ("用户石拱桥的数据库用的是CouchDB", "database", "couchdb"),
+        ("The database of Sundial is CouchDB", "database", "couchdb"),
+        ("用户车轮渡部署在Netcup上", "deployment", "netcup"),
+        ("The user hosts Halyard at Fly.io", "deployment", "fly.io"),
+        ("用户最爱喝普洱", "favorite_drink", "普洱"),
+        ("The user's favourite drink is chai", "favorite_drink", "chai"),
+        ("The user uses Helix as an editor", "editor", "helix"),
+        ("The user likes the assistant to recommend German sources", "material_language",
+         "german"),
     ],
 )
 def test_a_common_slot_is_read(content: str, attribute: str, value: str) -> None:
@@ -170,3 +180,28 @@ def test_values_are_compared_by_meaning(
     attribute: str, one: str, other: str, *, same: bool
 ) -> None:
     assert STRUCTURER.same_value(attribute, one, other) is same
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["What suits the user is when the assistant leaves out emojis.",
+     "The user wants the assistant to use lists and leave emojis out."],
+)  # fmt: skip
+def test_what_is_left_out_is_denied(content: str) -> None:
+    emoji = STRUCTURER.complete(stated("The user wants the assistant to leave out emojis, use none."))
+
+    assert STRUCTURER.complete(stated(content)).polarity is Polarity.NEGATIVE
+    assert (emoji.attribute, emoji.polarity) == ("format", Polarity.NEGATIVE)
+
+
+def test_what_works_for_the_user_is_no_employer() -> None:
+    content = "No meetings after 18, please, that never works for the user."
+
+    assert STRUCTURER.complete(stated(content)).attribute is None
+
+
+def test_hosts_of_two_projects_stand_side_by_side() -> None:
+    one = STRUCTURER.complete(stated("The user hosts Halyard at Fly.io"))
+    other = STRUCTURER.complete(stated("The user: Sundial is deployed on OVH"))
+
+    assert (one.qualifiers, other.qualifiers) == (("halyard",), ("sundial",))

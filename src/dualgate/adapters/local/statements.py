@@ -77,7 +77,8 @@ _AT_MOST = re.compile(
 )
 _EN_DENIAL = re.compile(
     r"\b(?:not|no(?! (?:more|less|fewer|later|earlier) than| problem| matter| longer| doubt)|none|neither|nor|without|avoids?|lacks?"
-    r"|cannot|nothing|nobody|nowhere|unable|free of|except|instead of|rather than)\b|n['’]t\b"
+    r"|cannot|nothing|nobody|nowhere|unable|free of|except|instead of|rather than"
+    r"|leav(?:es?|ing) (?:\w+ ){0,2}?out|skips?)\b|n['’]t\b"
 )
 _ALLERGIC = re.compile(r"过敏|\ballerg|\bintoleran")
 _NOT_ALLERGIC = re.compile(
