@@ -10,6 +10,7 @@ from dualgate.testing.clock import ManualClock
 from dualgate.testing.fakes import CountingIds, HashEmbedder, ScriptedExtractor
 from dualgate.testing.llm_server import LlmServer, Manners
 from dualgate.testing.llm_speech import Asked, Fault
+from dualgate.testing.models import Question, ScriptedModel
 
 __all__ = [
     "Asked",
@@ -19,5 +20,7 @@ __all__ = [
     "LlmServer",
     "Manners",
     "ManualClock",
+    "Question",
     "ScriptedExtractor",
+    "ScriptedModel",
 ]

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from dualgate.adapters.llm.prompting import asking, prompt
+from dualgate.adapters.llm.prompting import LANGUAGES, asking, prompt
 from dualgate.adapters.llm.statements import Stated, form_for
 from dualgate.domain.grounding import is_quoted
 from dualgate.domain.items import Candidate, Message
@@ -25,6 +25,7 @@ from dualgate.pipeline.render import language_of
 from dualgate.pipeline.spending import Purse
 
 _BEFORE_CHARACTERS = 300  # of an earlier turn: enough to tell what "that one" is
+_PROMPTS = tuple(prompt(ModelTask.EXTRACT, lang).text for lang in LANGUAGES)
 _END = re.compile(r"[。！？!?；;\n]+[”』」\"')）]*|\.+(?=\s)")
 
 
@@ -40,7 +41,7 @@ class LlmExtractor:
     @property
     def names(self) -> Mapping[str, str]:
         """Which model and which prompt, for the record."""
-        versions = {prompt(ModelTask.EXTRACT, lang).label for lang in ("en", "zh")}
+        versions = {prompt(ModelTask.EXTRACT, lang).label for lang in LANGUAGES}
         return {
             "read_by": self._purse.name_for(ModelTask.EXTRACT),
             "prompt": " ".join(sorted(versions)),
@@ -123,7 +124,7 @@ class LlmExtractor:
     async def _ask(self, turns: Sequence[Turn]) -> list[Stated]:
         messages = asking(ModelTask.EXTRACT, shown(turns), (t.message.content for t in turns))
         answer = await self._purse.ask(
-            turns[0].user_id, messages, form_for(turns), task=ModelTask.EXTRACT,
+            turns[0].user_id, messages, form_for(turns, _PROMPTS), task=ModelTask.EXTRACT,
             repairs=self._policy.repairs, turns=len(turns),
         )  # fmt: skip
         return answer.value

@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from dualgate.domain.grounding import is_quoted
-from dualgate.domain.items import CONTENT_LIMIT, Candidate
+from dualgate.domain.items import CONTENT_LIMIT, Candidate, folded
 from dualgate.domain.types import Evidence, ItemType, Polarity, Role, Scope, Sensitivity
 from dualgate.errors import InvalidInputError
 from dualgate.pipeline.ports import AnswerForm, Turn
@@ -23,6 +23,7 @@ from dualgate.pipeline.ports import AnswerForm, Turn
 DOUBTFUL = 0.7  # the confidence of a model that gave none: it may enter, it cannot freeze [F1]
 _WORD_LIMIT = 16  # qualifiers or entities of one statement
 _PERCENT = 100.0
+_PARROTED = 6  # characters from which words of the prompt are no coincidence
 
 _Word = TypeVar("_Word", bound=StrEnum)
 
@@ -35,11 +36,20 @@ class Stated:
     candidate: Candidate
 
 
-def form_for(turns: Sequence[Turn]) -> AnswerForm[list[Stated]]:
-    """Return the form of an answer about these turns, numbered from 1."""
+def form_for(turns: Sequence[Turn], prompts: Sequence[str] = ()) -> AnswerForm[list[Stated]]:
+    """Return the form of an answer about these turns, numbered from 1.
+
+    prompts: what the model was told; a statement that only repeats it was read in no turn.
+    """
+    told = "".join("".join(folded(text).split()) for text in prompts)
 
     def read(tree: object) -> list[Stated]:
-        return [_stated(place, entry, turns) for place, entry in enumerate(_entries(tree))]
+        found = [_stated(place, entry, turns) for place, entry in enumerate(_entries(tree))]
+        for place, stated in enumerate(found):
+            content = "".join(folded(stated.candidate.content).split())
+            if len(content) >= _PARROTED and content in told:
+                raise ValueError(f"statements[{place}].content repeats the instructions")
+        return found
 
     return AnswerForm(name="statements", schema=_SCHEMA, read=read)
 
