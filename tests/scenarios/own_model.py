@@ -10,7 +10,6 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from dualgate import Memory, MemoryItem, Message, Settings
-from dualgate.pipeline.ports import ModelTask
 from dualgate.pipeline.reading import ExtractionPolicy
 from dualgate.pipeline.worker import QueuePolicy
 from dualgate.testing import HashEmbedder, ManualClock
@@ -67,8 +66,3 @@ async def hears(memory: Memory, *texts: str, session: str = "s1") -> list[Any]:
 async def active(memory: Memory) -> list[MemoryItem]:
     """Return what is hot or frozen."""
     return list((await memory.items(USER, status=ACTIVE)).items)
-
-
-def of_task(*tasks: ModelTask) -> ExtractionPolicy:
-    """Return a policy that uses the model for these tasks alone."""
-    return policy(tasks=frozenset(tasks))
