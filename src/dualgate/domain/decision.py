@@ -33,7 +33,7 @@ from dualgate.domain.plan import Actor, Note, Outcome, Plan
 from dualgate.domain.policy import GatePolicy
 from dualgate.domain.score import live_score
 from dualgate.domain.status import HOT, LIVE, Cause, Status
-from dualgate.domain.types import Scope
+from dualgate.domain.types import Evidence, Scope
 from dualgate.domain.view import Partner, View
 from dualgate.domain.weathering import weathers
 
@@ -178,7 +178,19 @@ def _follow_or_contest(case: Case) -> Plan | None:
                 Outcome.REFUSED, "outdated", {"known_since": str(latest)}, rivals[0].item.id
             )
         return _replace(case, rivals, "newer_value", Status.CANDIDATE)
+    calm = [r for r in rivals if r.item.calm_confidence > 0]
+    outburst = case.candidate.evidence is Evidence.EMOTIONAL
+    if outburst and calm and not case.policy.similarity.outbursts_contest:
+        return _hear_out(case, calm)
     return _contest(case, rivals)
+
+
+def _hear_out(case: Case, rivals: Sequence[Related]) -> Plan:
+    """An outburst against what was said calmly costs it half a confirmation, and no more [F2]."""
+    for rival in rivals:
+        now = case.draft.current(rival.item)
+        contradict(case.draft, now, case.proposal, rival.partner.signals_here)
+    return case.end(Outcome.IGNORED, "outburst", rivals[0].numbers, rivals[0].item.id)
 
 
 def _contest(case: Case, rivals: Sequence[Related]) -> Plan:

@@ -9,6 +9,7 @@ import pytest
 
 from dualgate.domain.admission import AdmissionPolicy
 from dualgate.domain.archiving import ArchivePolicy
+from dualgate.domain.conflict import SimilarityPolicy
 from dualgate.domain.decision import decide
 from dualgate.domain.freezing import FreezePolicy
 from dualgate.domain.policy import GatePolicy
@@ -212,6 +213,19 @@ def test_an_emotional_correction_settles_nothing(mind):
 
     assert decision.outcome == "contested"
     assert mind.current(old).status is Status.CANDIDATE
+
+
+def test_an_outburst_can_be_kept_out_of_a_contest(a_mind):
+    """[F2]: it costs what was said calmly half a confirmation, and is kept nowhere"""
+    mind = a_mind(GatePolicy(similarity=SimilarityPolicy(outbursts_contest=False)))
+    old = mind.knows(attribute="reply_length", value="short", confirm_count=2.0)
+
+    decision = mind.prefers("long", evidence="emotional")
+
+    assert (decision.outcome, decision.reason) == ("ignored", "outburst")
+    assert mind.current(old).confirm_count == 1.5
+    assert not mind.current(old).contested
+    assert len(mind.items) == 1
 
 
 def test_a_correction_that_is_older_than_the_last_word_replaces_nothing(mind):

@@ -161,6 +161,7 @@ _REASONS: Mapping[str, tuple[str, str]] = MappingProxyType(
             "meant for this time only; a frozen memory stays",
             "只管这一次，动不了冻结的记忆",
         ),
+        "outburst": ("said in anger, against what was said calmly", "是气话，与平静时说的相反"),
         "frozen_emotional": ("said in anger; a frozen memory stays", "是气话，动不了冻结的记忆"),
         "frozen_low_confidence": (
             "too unsure to challenge a frozen memory",
