@@ -68,7 +68,7 @@ from dualgate.pipeline.reading import HostTrust, Reader
 from dualgate.pipeline.recipes import ReadPolicy
 from dualgate.pipeline.reembedding import RE_EMBEDDING, Reembedding, ReembedPorts
 from dualgate.pipeline.serving import Keyring, ServingStore
-from dualgate.pipeline.transcripts import Transcript, index_missing
+from dualgate.pipeline.transcripts import Transcript, index_again, index_missing
 from dualgate.pipeline.uses import UseBook
 from dualgate.pipeline.waiting import JobReport, Waiting
 from dualgate.pipeline.worker import QueuePolicy, Worker
@@ -648,7 +648,7 @@ class MemoryVerbs:
         require_id("user_id", user_id)
         await self._uses.flush()
         report = await exporting.import_(user_id, str(path), self._export, asyncio.to_thread)
-        await self._reindex(user_id)
+        await index_missing(self._transcript(user_id), self._parts.clock)
         self._worker.wake()
         return report
 
@@ -718,10 +718,11 @@ class MemoryVerbs:
         """Finish erasures that a killed process left undone. Called by `open`."""
         await erasing.resume(self._erase)
 
-    async def _reindex(self, user_id: str) -> None:
-        parts = self._parts
-        transcript = Transcript(parts.store, parts.embedder, parts.lexer, user_id)
-        await index_missing(transcript, parts.clock)
+    def _transcript(self, user_id: str) -> Transcript:
+        return Transcript(self._parts.store, self._parts.embedder, self._parts.lexer, user_id)
+
+    async def _reindex(self, user_id: str, turn_ids: Sequence[str]) -> None:
+        await index_again(self._transcript(user_id), turn_ids, self._parts.clock)
 
     def _job(
         self, user_id: str, session_id: str, kind: str, payload: dict[str, Any], key: str | None

@@ -63,7 +63,7 @@ class ErasePorts:
     store: Store
     clock: Clock
     ids: IdSource
-    reindex: Callable[[str], Awaitable[None]]
+    reindex: Callable[[str, Sequence[str]], Awaitable[None]]
     limit_bytes: int
 
 
@@ -97,7 +97,7 @@ async def _carry_out(asked: AskedErasure, on: ErasePorts) -> ErasureReport:
         erasure = planned(asked, dossier, on.clock.now())
         removed = await tx.erase(erasure)
     if erasure.stale_turn_ids:
-        await on.reindex(asked.user_id)
+        await on.reindex(asked.user_id, erasure.stale_turn_ids)
     return _report(erasure, dossier, removed)
 
 

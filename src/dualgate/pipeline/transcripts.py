@@ -127,6 +127,20 @@ async def keep_transcript(
     await index_missing(transcript, clock)
 
 
+async def index_again(transcript: Transcript, turn_ids: Sequence[str], clock: Clock) -> None:
+    """Index these turns anew, with the turns that are before them now."""
+    for start in range(0, len(turn_ids), BATCH):
+        some = turn_ids[start : start + BATCH]
+        placed = await transcript.store.placed_turns(
+            transcript.user_id, some, before=1, after=0
+        )
+        entries = await index_entries(
+            list(placed.values()), transcript.lexer, transcript.embedder
+        )
+        async with transcript.store.begin(transcript.user_id) as tx:
+            await tx.index_turns(entries, clock.now())
+
+
 async def index_missing(transcript: Transcript, clock: Clock) -> None:
     """Index the turns that no current index holds."""
     made_by = index_name(transcript.lexer, transcript.embedder)
