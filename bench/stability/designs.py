@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
+from typing import Self
 
 import numpy as np
 from lives import Life, Session
@@ -76,7 +77,7 @@ class Design:
         self.vectors = KnownVectors(reading)
         self.stored: list[Stored] = []
 
-    async def __aenter__(self) -> Design:
+    async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -201,7 +202,7 @@ class NewestWins(Design):
         if a.attribute and b.attribute:
             single = a.attribute not in structurer().many_valued
             of = set(a.entities) == set(b.entities) or not (a.entities and b.entities)
-            return a.attribute == b.attribute and (single and of or a.value == b.value)
+            return a.attribute == b.attribute and ((single and of) or a.value == b.value)
         return a.item_type == b.item_type and float(old.vector @ new.vector) >= self.near
 
 

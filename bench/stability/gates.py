@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Self
 
 from designs import Block, Line
+from lives import Life, Session
+from reading import KnownCandidates, KnownVectors, Reading
+
 from dualgate import Memory, Message, Settings
 from dualgate.domain.admission import AdmissionPolicy
 from dualgate.domain.assembly import ContextLimits
+from dualgate.domain.conflict import SimilarityPolicy
 from dualgate.domain.freezing import FreezePolicy
 from dualgate.domain.policy import GatePolicy
 from dualgate.domain.types import ItemType
 from dualgate.pipeline.recipes import ReadPolicy
 from dualgate.testing import ManualClock
-from lives import Life, Session
-from reading import KnownCandidates, KnownVectors, Reading
 
 # Everything may enter, and nobody ever has to leave.
 OPEN_DOOR = AdmissionPolicy(min_confidence=0.0, capacity=1_000_000, floor=0.0)
@@ -31,6 +34,8 @@ _WIDE = frozenset(
      ItemType.COMMITMENT}
 )  # fmt: skip
 WIDE = replace(ReadPolicy(), limits=ContextLimits(general_types=_WIDE, active_items=40))
+# … and an outburst is not kept beside what was said calmly.
+CALM = GatePolicy(similarity=SimilarityPolicy(outbursts_contest=False))
 
 
 class DualGate:
@@ -54,7 +59,7 @@ class DualGate:
             raise RuntimeError("open it first")
         return self._memory
 
-    async def __aenter__(self) -> DualGate:
+    async def __aenter__(self) -> Self:
         self._memory = await self._opening
         return self
 
@@ -65,8 +70,8 @@ class DualGate:
         """Return what the session starts with."""
         self._clock.set(session.at)
         block = await self.memory.context(self._user, session.id, session.turns[0].text)
-        lines = [Line(i.content, True, i.contested) for i in block.core]
-        lines += [Line(i.content, False, i.contested) for i in (*block.active, *block.recalled)]
+        lines = [Line(i.content, frozen=True, contested=i.contested) for i in block.core]
+        lines += [Line(i.content, contested=i.contested) for i in (*block.active, *block.recalled)]
         return Block(lines, block.tokens)
 
     async def hear(self, session: Session) -> None:

@@ -78,6 +78,8 @@ class Life:
     until: dict[str, datetime] = field(default_factory=dict)
     core: set[str] = field(default_factory=set)
     changes: list[Change] = field(default_factory=list)
+    # (session, slot): where an explicit change has to be in effect for the first time.
+    tried: list[tuple[str, str]] = field(default_factory=list)
 
     def value(self, slot: str, at: datetime) -> str | None:
         """Return what is true and was told before `at`, if anything."""
@@ -265,7 +267,8 @@ class _Writer:
 
     def _needs(self) -> None:
         """What the assistant has to know: the same for every design, known from the start."""
-        for index, session in enumerate(self.life.sessions):
+        settled: set[str] = set()
+        for session in self.life.sessions:
             about = session.turns[0].label.about
             for name in sorted(self.mine):
                 if self.life.value(name, session.at) is None:
@@ -274,9 +277,14 @@ class _Writer:
                 bears = mine == about if mine else True
                 if bears and self.chance.random() < (0.6 if mine else 0.5):
                     session.needs.add(name)
-            before = self.life.sessions[index - 1].at if index else START
-            session.needs |= {c.slot for c in self.life.changes
-                              if c.how == "explicit" and before <= c.at < session.at}  # fmt: skip
+            # A change is needed the next time that it bears on what is talked about.
+            for change in self.life.changes:
+                mine = self.project.get(change.slot)
+                if (change.how == "explicit" and change.at < session.at
+                        and (mine is None or mine == about) and change.slot not in settled):  # fmt: skip
+                    settled.add(change.slot)
+                    session.needs.add(change.slot)
+                    self.life.tried.append((session.id, change.slot))
 
     # --- the words
 

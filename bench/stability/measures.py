@@ -110,6 +110,8 @@ class Tally:
             shown = plain[change.slot]
             in_effect = change.new in shown and change.old not in shown
             if change.how == "explicit":
+                if (session.id, change.slot) not in self.life.tried:
+                    continue
                 self._settled.add(number)
                 sums["corrections"] += 1
                 sums["corrections_lost"] += not in_effect

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, stdev
@@ -52,13 +52,13 @@ MEASURES = (
     Measure("explained", "re-explained", "explained", "needed", target=25, target_perfect=10),
     Measure("contamination", "contamination", "noise", "shown", target=3),
     Measure("drift", "drift", "drifted", "core", target=1, target_perfect=0),
-    Measure("drift-days", "drift, days per user and month", "drift_days", "months", False),
+    Measure("drift-days", "drift, days per user and month", "drift_days", "months", percent=False),
     Measure("false-freezes", "false freezes", "frozen_false", "frozen", target=0.5,
             target_perfect=0),
     Measure("lost-corrections", "lost corrections", "corrections_lost", "corrections", target=3),
-    Measure("lag", "lag of lived changes, days", "lag_days", "lived", False),
-    Measure("contradictions", "contradictions per session", "contradictions", "sessions", False),
-    Measure("tokens", "tokens per session", "tokens", "sessions", False),
+    Measure("lag", "lag of lived changes, days", "lag_days", "lived", percent=False),
+    Measure("contradictions", "contradictions per session", "contradictions", "sessions", percent=False),
+    Measure("tokens", "tokens per session", "tokens", "sessions", percent=False),
 )  # fmt: skip
 _OVER_TIME = MEASURES[:3]
 
@@ -198,17 +198,12 @@ def _weekly(
     return found
 
 
-_RUN: Callable[[str], tuple[str, ...]] = lambda name: tuple(name.rsplit("-", 1)[0].split("-", 1))  # noqa: E731
-
-
 def write(results: Path, docs: Path) -> None:
     """Renew the tables and pictures between the marks of docs/results/stability.md."""
     page = docs / "stability.md"
     text = page.read_text("utf-8")
-    parts = []
-    for folder in sorted(results.iterdir(), key=lambda p: (_order(p.name), p.name)):
-        if folder.is_dir() and any(folder.glob("*.json")):
-            parts.append(_section(folder, docs / "stability"))
+    folders = sorted(results.iterdir(), key=lambda p: (_order(p.name), p.name))
+    parts = [_section(f, docs / "stability") for f in folders if any(f.glob("*.json"))]
     begin, end = "<!-- made by bench/stability -->", "<!-- end -->"
     before, _, rest = text.partition(begin)
     _, _, after = rest.partition(end)
@@ -220,7 +215,7 @@ def _order(name: str) -> int:
 
 
 def _section(folder: Path, target: Path) -> str:
-    extractor, pool = _RUN(folder.name)
+    extractor, pool = folder.name.rsplit("-", 1)[0].split("-", 1)
     days = folder.name.rsplit("-", 1)[1]
     units = load(folder)
     seeds = len({u["seed"] for u in units})

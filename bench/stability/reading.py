@@ -127,8 +127,12 @@ def _perfect(said: Said) -> list[Candidate]:
     label = said.label
     if label.kind not in TRUE_KINDS | PULL_KINDS:
         return []
-    common = {"attribute": label.slot, "value": label.value, "quote": said.text,
-              "message_id": said.id, "entities": (label.about,) if label.about else ()}  # fmt: skip
+    # Of likes there may be many; what the simulated user names is the one favourite.
+    attribute = "favourite_music" if label.slot == "music" else label.slot
+    denied = label.value.startswith("no ")
+    common = {"attribute": attribute, "value": label.value.removeprefix("no "),
+              "polarity": "-" if denied else "+", "quote": said.text, "message_id": said.id,
+              "entities": (label.about,) if label.about else ()}  # fmt: skip
     kind = {"rant": {"evidence": "emotional", "confidence": 0.8},
             "once": {"scope": "moment", "confidence": 0.9},
             "push": {"scope": "task", "confidence": 0.85},
@@ -152,9 +156,9 @@ def meaning_of(candidate: Candidate, said: Said) -> Meaning:
         who = label.about.removeprefix("My ").removeprefix("Our ").removeprefix("我")
         told = candidate.subject != "user" or folded(who) in line
         return Meaning("about others" if told else "other")
-    if label.kind in PULL_KINDS and any(folded(key) in line for key in label.keys):
-        if not any(mark in line for mark in _LIMITED):
-            return Meaning(label.kind, label.slot, label.value)
+    pulls = label.kind in PULL_KINDS and any(folded(key) in line for key in label.keys)
+    if pulls and not any(mark in line for mark in _LIMITED):
+        return Meaning(label.kind, label.slot, label.value)
     return Meaning(label.kind)
 
 

@@ -15,16 +15,16 @@ import os
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
-import argparse
-import asyncio
-import hashlib
-import json
-import multiprocessing
-import time
+import argparse  # noqa: E402
+import asyncio  # noqa: E402
+import hashlib  # noqa: E402
+import json  # noqa: E402
+import multiprocessing  # noqa: E402
+import time  # noqa: E402
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass  # noqa: E402
+from pathlib import Path  # noqa: E402
+from typing import Any  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / "bench" / "out" / "stability"
@@ -84,12 +84,13 @@ def run(unit: Unit) -> Path:
 
 async def _designs(life: Any, reading: Any) -> dict[str, Any]:
     from designs import BASELINES
-    from gates import VARIANTS, WIDE, DualGate
+    from gates import CALM, VARIANTS, WIDE, DualGate
 
     made: list[tuple[str, Any]] = [
         (name, DualGate(life, reading, gates)) for name, gates in VARIANTS.items()
     ]
-    made.append(("dualgate, wide start", DualGate(life, reading, VARIANTS["dualgate"], WIDE)))
+    made.append(("wide start", DualGate(life, reading, VARIANTS["dualgate"], WIDE)))
+    made.append(("wide start, calm", DualGate(life, reading, CALM, WIDE)))
     made += [(design.name, design(life, reading)) for design in BASELINES]
     return {name: await through(life, reading, design) for name, design in made}
 

@@ -13,14 +13,14 @@ import os
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
-import argparse
-import asyncio
-import json
-import multiprocessing
-from dataclasses import fields, is_dataclass, replace
-from typing import Any
+import argparse  # noqa: E402
+import asyncio  # noqa: E402
+import json  # noqa: E402
+import multiprocessing  # noqa: E402
+from dataclasses import fields, is_dataclass, replace  # noqa: E402
+from typing import Any  # noqa: E402
 
-import run as bench
+import run as bench  # noqa: E402
 
 _IDENTITY = ("identity", "preference")
 _LIMITS = ("constraint", "rule")
@@ -39,6 +39,7 @@ SETTINGS: dict[str, tuple[Any, ...]] = {
     "gates.similarity.duplicate": (0.7, 0.8, 0.85, 0.9, 0.95),
     "gates.similarity.conflict": (0.7, 0.8, 0.9, 0.95),
     "gates.similarity.settle_lead": (1.0, 2.0, 3.0),
+    "gates.similarity.outbursts_contest": (True, False),
     "gates.override.hold_at": (0.6, 0.7, 0.8),
     "gates.override.override_at": (0.8, 0.85, 0.9, 0.95),
     "gates.override.thaw_sessions": (2, 3, 4, 5, 7),
@@ -66,10 +67,11 @@ def changed(settings: Any, path: str, value: Any) -> Any:
 
 def one(job: tuple[Any, str, Any]) -> tuple[str, str, dict[str, Any]]:
     """Return the sums of one life under one setting; they are kept."""
-    from dualgate import Settings
     from gates import DualGate
     from lives import live
     from reading import read
+
+    from dualgate import Settings
 
     unit, path, value = job
     name = f"{path}={_word(value)}"
@@ -86,7 +88,7 @@ def one(job: tuple[Any, str, Any]) -> tuple[str, str, dict[str, Any]]:
 
 
 def _word(value: Any) -> str:
-    return "+".join(value) if isinstance(value, tuple) else f"{value:g}"
+    return "+".join(value) if isinstance(value, tuple) else str(value) if isinstance(value, bool) else f"{value:g}"
 
 
 def main() -> None:
