@@ -53,7 +53,8 @@ def _where_from(item: MemoryItem, signals: Sequence[Signal], say: Words) -> list
         told.append(say("why.own", date=say.day(max(signal.at for signal in own))))
     against = sum(not signal.agrees for signal in signals)
     if against:
-        told.append(say("why.rivals_against", n=against))
+        name = "why.against_once" if against == 1 else "why.against"
+        told.append(say(name, n=against))
     return told or [say("why.known", date=say.day(item.created_at))]
 
 
