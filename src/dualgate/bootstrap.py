@@ -126,7 +126,7 @@ class Memory(MemoryVerbs):
             if embedder is None:
                 parts = replace(parts, close=_closing(finding, parts.close))
             memory = cls(parts)
-            await memory.resume_erasures()
+            await memory._resume_erasures()
             memory.start()
             return memory
 

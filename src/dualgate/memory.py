@@ -33,14 +33,23 @@ from dualgate.domain.status import Status
 from dualgate.domain.transcript import TranscriptPolicy
 from dualgate.domain.types import ItemType
 from dualgate.errors import InvalidInputError, JobFailedError, NotFoundError
-from dualgate.pipeline import auditing, curate, intake, keep, looking, opening, write
-from dualgate.pipeline import erasing, exporting
+from dualgate.pipeline import (
+    auditing,
+    curate,
+    erasing,
+    exporting,
+    intake,
+    keep,
+    looking,
+    opening,
+    write,
+)
 from dualgate.pipeline import recall as recalling
 from dualgate.pipeline.ahead import ReadAhead, take_up_again
 from dualgate.pipeline.auditing import Auditor
-from dualgate.pipeline.hearing import Referee
 from dualgate.pipeline.dossier import ErasureReport
 from dualgate.pipeline.exporting import Archives, ExportReport, ImportReport
+from dualgate.pipeline.hearing import Referee
 from dualgate.pipeline.intake import Receipt, require_id
 from dualgate.pipeline.looking import History, Stats
 from dualgate.pipeline.observer import FanOut, Observer
@@ -714,7 +723,7 @@ class MemoryVerbs:
 
     # --- inside
 
-    async def resume_erasures(self) -> None:
+    async def _resume_erasures(self) -> None:
         """Finish erasures that a killed process left undone. Called by `open`."""
         await erasing.resume(self._erase)
 

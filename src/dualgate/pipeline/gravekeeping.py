@@ -20,8 +20,6 @@ from dualgate.pipeline.erasing import (
 from dualgate.pipeline.hearing import Heard, Spoken
 from dualgate.pipeline.ports import Session, Transaction
 
-REASON = "erased"
-
 
 async def without_old_turns(tx: Transaction, read: Heard) -> Heard:
     """Return what was heard, less turns that repeat what was erased, and all read out of them."""
@@ -68,7 +66,8 @@ def _less(read: Heard, old: Collection[str]) -> Heard:
 
 
 def _refused(one: Spoken) -> Spoken:
-    return replace(one, candidate=without_words(one.candidate), flaw=REASON)
+    reason = "erased"
+    return replace(one, candidate=without_words(one.candidate), flaw=reason)
 
 
 def _unquoted(one: Spoken, turns: Collection[str | None]) -> Spoken:
