@@ -203,3 +203,20 @@ def test_the_drawing_of_the_state_machine_is_current():
     draw = runpy.run_path(str(DOCS / "draw_states.py"))
 
     assert page("explanation/states.md") == draw["page"]()
+
+
+# --- REST
+
+
+def test_every_route_of_the_server_is_documented_as_it_is():
+    draw = runpy.run_path(str(DOCS / "draw_rest.py"))
+
+    assert page("reference/rest.md") == draw["page"]()
+
+
+def test_every_route_says_what_it_does():
+    sections = re.split(r"^### `", page("reference/rest.md"), flags=re.MULTILINE)[1:]
+
+    assert len(sections) > 50
+    short = [s.splitlines()[0] for s in sections if len(s.splitlines()[2]) < len("A sentence.")]
+    assert short == []

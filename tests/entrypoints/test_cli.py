@@ -16,7 +16,7 @@ from dualgate.entrypoints.cli.render import Page
 from dualgate.entrypoints.cli.words import reason_told
 
 # A job that fails says so at once, instead of after its retries.
-AT_ONCE = {"DUALGATE_QUEUE__MAX_ATTEMPTS": "1"}
+AT_ONCE = {"DUALGATE_QUEUE__MAX_ATTEMPTS": "1", "DUALGATE_EXTRACTION__HOST_TRUST": "full"}
 TEA = {"item_type": "preference", "content": "Prefers green tea", "confidence": 0.9}
 
 
@@ -330,3 +330,18 @@ def test_every_documented_reason_is_told_in_plain_words_in_both_languages():
     assert "low_confidence" in reasons
     for reason in reasons:
         assert len({reason, reason_told(reason, "en"), reason_told(reason, "zh")}) == 3
+
+
+def test_an_audit_lists_what_can_hardly_be_meant_and_settles_it(run, run_json):
+    """[U2]"""
+    mood = {**TEA, "content": "The user is tired today", "attribute": "state", "value": "tired"}
+    for session in ("s1", "s2", "s3"):
+        run_json("propose", "--session", session, stdin=json.dumps(mood))
+    (finding,) = run_json("audit")
+    page = run("audit").stdout
+    settled = run_json("audit", "--settle", finding["id"])
+
+    assert finding["kind"] == "passing"
+    assert finding["said"] in page
+    assert settled[0]["state"] == "settled"
+    assert run_json("audit") == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from collections.abc import Sequence
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
@@ -49,14 +50,31 @@ def stats(frame: Frame) -> None:
 
     def page(out: Page) -> None:
         plain: dict[str, Any] = to_plain(found)
+        models = plain.pop("models")
         # The counts of the queue and the pools stand beside the others.
         for part in ("pools", "queue"):
             plain |= plain.pop(part) or {}
         named = {name.replace("_", " "): value for name, value in plain.items()}
         known = {name: value for name, value in named.items() if value is not None}
         out.facts(frame.word("stats"), frame.facts(known))
+        if models:
+            _models(frame, out, models)
 
     frame.show(found, page)
+
+
+def _models(frame: Frame, out: Page, lines: Sequence[dict[str, Any]]) -> None:
+    columns = frame.words("day", "task", "model", "calls", "tokens in", "tokens out", "turns",
+                          "skipped", "fell back")  # fmt: skip
+    rows = [
+        (
+            line["day"], line["task"], line["model"], line["usage"]["calls"],
+            line["usage"]["input_tokens"], line["usage"]["output_tokens"], line["turns"],
+            line["skipped"], line["fell_back"],
+        )
+        for line in lines
+    ]  # fmt: skip
+    out.table(frame.word("models"), columns, rows)
 
 
 @click.command()

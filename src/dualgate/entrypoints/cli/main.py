@@ -6,6 +6,7 @@ import click
 
 from dualgate.entrypoints.cli import (
     admin,
+    auditing,
     checking,
     compacting,
     curation,
@@ -47,6 +48,7 @@ COMMANDS: tuple[click.Command, ...] = (
     working.working,
     compacting.compact,
     admin.maintain,
+    auditing.audit,
     admin.stats,
     privacy.scrub,
     checking.doctor,

@@ -10,6 +10,17 @@ LANGUAGES = ("en", "zh")
 _CHINESE: Mapping[str, str] = MappingProxyType(
     {
         "access count": "调用次数",
+        "calls": "调用",
+        "day": "日期",
+        "fell back": "本地代读",
+        "finding": "问题",
+        "model": "模型",
+        "models": "模型用量",
+        "nothing found": "没有发现问题",
+        "skipped": "已省去",
+        "task": "任务",
+        "tokens in": "输入词元",
+        "tokens out": "输出词元",
         "active": "活跃",
         "all is well": "一切正常",
         "archive": "归档",
@@ -168,6 +179,9 @@ _REASONS: Mapping[str, tuple[str, str]] = MappingProxyType(
             "不够确定，挑战不了冻结的记忆",
         ),
         "frozen_challenges_full": ("stronger challenges already wait", "已有更强的挑战在等"),
+        "frozen_hint": ("an application's word, without the user's", "应用的说法，没有用户原话"),
+        "secret": ("it held a secret", "含有机密信息"),
+        "invented": ("the model said more than the user did", "模型说了用户没有说的"),
         "frozen_held": ("parked beside a frozen memory", "挂起在冻结的记忆旁"),
         "thawed": (
             "challenged long and steadily: the frozen memory thawed",
