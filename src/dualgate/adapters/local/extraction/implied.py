@@ -90,7 +90,7 @@ def _is_taken(rule: Rule, found: Sequence[Implied], reading: Reading) -> bool:
 
 # The turn carries or makes up somebody's words, whoever "I" is in them.
 _NOT_OWN = re.compile(
-    r"翻译|[译翻]成|译一下|润色|改写|英[文语]怎么[说讲]|怎么翻|语法|造句|作文题|扮演|假装|代入|口吻|人设|第一人称|台词|独白"
+    r"翻译|[译翻]成|译一下|润色|改写|英[文语]怎么[说讲]|怎么翻|语法|造句|作文题|扮演|假装|代入|玩[个一]{0,2}游戏|你(?:现在)?是我的|口吻|人设|第一人称|台词|独白"
     r"|(?:写|编|来|讲|续)(?:一?[个篇首段则]|点)?[^，。\n]{0,14}(?:故事|小说|剧本|诗|歌词|段子|童话|笑话|日记|同人)"
     r"|(?:小说|故事|剧|剧本|书|电影|游戏|动漫)(?:里|中)|主角|主人公|这种标题|你演|我演"
     r"|\b(?:translat\w+|proofread\w*|paraphras\w+|rephras\w+|polish this|grammar|how do (?:you|i) say"
@@ -180,8 +180,14 @@ def _is_users(before: str, matched: str, *, family: bool) -> bool:
 
 
 def _is_said(rule: Rule, clause: Clause, said: Sequence[Candidate], lang: str) -> bool:
+    """What is remembered in the user's own words carries what follows from them."""
     stated = [e for e in said if e.scope is Scope.LASTING and e.confidence >= SAID_AT]
-    covers = any(e.item_type is rule.item_type and clause.text in (e.quote or "") for e in stated)
+    # A calling says more than one more fact about its everyday.
+    calling = rule.item_type is ItemType.IDENTITY
+    covers = any(
+        clause.text in (each.quote or "") and not (calling and each.item_type is ItemType.FACT)
+        for each in stated
+    )
     return covers or any(_says(each.content, rule.content[lang], lang) for each in stated)
 
 
