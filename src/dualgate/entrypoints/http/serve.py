@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import logging
 import secrets
+import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import uvicorn
 
@@ -18,6 +21,9 @@ from dualgate.pipeline.serving import KEY_PREFIX
 
 SHUTDOWN_SECONDS = 5
 BACKLOG = 2_048
+KEEP_ALIVE_SECONDS = 75  # longer than clients keep theirs: who closes first must be the client
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+WARMING_TURNS = 24  # more than compaction leaves alone by default
 
 
 def require_safe(settings: Settings) -> None:
@@ -29,7 +35,29 @@ def require_safe(settings: Settings) -> None:
 
 
 class _Server(uvicorn.Server):
-    """Says when it listens."""
+    """Says when it listens, and ends by a signal without ending the process.
+
+    Uvicorn sends itself the signal again once it has stopped; the memory, which finishes the job
+    in hand, would not be closed any more.
+    """
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Stop at the first SIGINT or SIGTERM, at once at the second."""
+        loop = asyncio.get_running_loop()
+        try:
+            for name in _SIGNALS:
+                loop.add_signal_handler(name, self.handle_exit, name, None)
+        except NotImplementedError:
+            # Windows has no such handlers; there Uvicorn's own must do.
+            with super().capture_signals():
+                yield
+            return
+        try:
+            yield
+        finally:
+            for name in _SIGNALS:
+                loop.remove_signal_handler(name)
 
     def __init__(self, config: uvicorn.Config, said: Callable[[], None]) -> None:
         super().__init__(config)
@@ -57,11 +85,21 @@ async def serve(
     listening = _listen(settings.server.host, settings.server.port)
     config = uvicorn.Config(
         app, log_config=None, access_log=False, proxy_headers=False, server_header=False,
-        timeout_graceful_shutdown=SHUTDOWN_SECONDS, backlog=BACKLOG, lifespan="on", ws="none",
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS, timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        backlog=BACKLOG, lifespan="on", ws="none",
     )  # fmt: skip
+    # The models are loaded while nobody waits for them yet.
+    warming = asyncio.create_task(_warm(memory))
     address = _address(listening)
     entry = None if own_key is None else f"{address}/enter?key={own_key}"
     await _Server(config, lambda: said(address, entry)).serve(sockets=[listening])
+    await warming
+
+
+async def _warm(memory: Memory) -> None:
+    """Let everything that a first message needs be loaded; nothing is stored."""
+    turns = [{"role": "user", "content": "Good morning. 早上好。"}] * WARMING_TURNS
+    await memory.compact(turns)
 
 
 def _listen(host: str, port: int) -> socket.socket:
