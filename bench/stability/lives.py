@@ -280,8 +280,9 @@ class _Writer:
             # A change is needed the next time that it bears on what is talked about.
             for change in self.life.changes:
                 mine = self.project.get(change.slot)
-                if (change.how == "explicit" and change.at < session.at
-                        and (mine is None or mine == about) and change.slot not in settled):  # fmt: skip
+                bears = mine is None or mine == about
+                said = change.how == "explicit" and change.at < session.at
+                if said and bears and change.slot not in settled:
                     settled.add(change.slot)
                     session.needs.add(change.slot)
                     self.life.tried.append((session.id, change.slot))
@@ -323,7 +324,8 @@ class _Writer:
 
     def _opening(self, project: str) -> tuple[str, str, Label]:
         about = project if self.chance.random() < 0.6 else ""
-        text = self.chance.choice(self.words.sentences[f"opening {'project' if about else 'other'}"])
+        kind = "opening project" if about else "opening other"
+        text = self.chance.choice(self.words.sentences[kind])
         return "user", self._filled(text, {"p": [project]}), Label("opening", about=about)
 
     def _noise(self, kind: str) -> tuple[str, str, Label]:

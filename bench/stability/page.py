@@ -57,7 +57,8 @@ MEASURES = (
             target_perfect=0),
     Measure("lost-corrections", "lost corrections", "corrections_lost", "corrections", target=3),
     Measure("lag", "lag of lived changes, days", "lag_days", "lived", percent=False),
-    Measure("contradictions", "contradictions per session", "contradictions", "sessions", percent=False),
+    Measure("contradictions", "contradictions per session", "contradictions", "sessions",
+            percent=False),
     Measure("tokens", "tokens per session", "tokens", "sessions", percent=False),
 )  # fmt: skip
 _OVER_TIME = MEASURES[:3]
@@ -223,11 +224,12 @@ def _section(folder: Path, target: Path) -> str:
     minutes = sum(u["cpu_seconds"] for u in units) / 60
     head = (f"### {days} days, {extractor} extractor, {pool} wordings\n\n"
             f"{len(units):,} users ({langs['zh']} zh, {langs['en']} en), {seeds} seed(s), "
-            f"{sum(u['turns'] for u in units):,} turns; {minutes:.1f} CPU minutes.\n\n")  # fmt: skip
+            f"{sum(u['turns'] for u in units):,} turns; {minutes:.1f} CPU minutes.\n\n")
     made = pictures(folder, target, folder.name + "-")
     shown = "\n".join(f"![{title}](stability/{name})" for title, name in made)
-    return (head + table(folder) + "\n\nWhere dualgate fell short:\n\n" + reasons(folder)
-            + "\n\n<details><summary>Pictures</summary>\n\n" + shown + "\n\n</details>")  # fmt: skip
+    short = "\n\nWhere dualgate fell short:\n\n" + reasons(folder)
+    folded = "\n\n<details><summary>Pictures</summary>\n\n" + shown + "\n\n</details>"
+    return head + table(folder) + short + folded
 
 
 # --- one setting at a time ----------------------------------------------------------------------

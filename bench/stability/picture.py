@@ -26,13 +26,12 @@ def bars(
         parts += [
             _label(left - 8, y + 12, name, "end"),
             f'<rect x="{left}" y="{y}" width="{value * scale:.1f}" height="16" fill="{colour}"/>',
-            f'<path d="M{left + low * scale:.1f} {y + 8}H{left + high * scale:.1f}" '
-            'stroke="#9ca3af" stroke-width="2"/>',
+            _stroke(f"M{left + low * scale:.1f} {y + 8}H{left + high * scale:.1f}", "#9ca3af", 2),
             _label(left + high * scale + 6, y + 12, f"{value:.1f}{' %' if percent else ''}"),
         ]
     if target is not None:
         x = left + target * scale
-        parts.append(f'<path d="M{x:.1f} 38V{height - 8}" stroke="#16a34a" stroke-dasharray="4 3"/>')
+        parts.append(_stroke(f"M{x:.1f} 38V{height - 8}", "#16a34a", 1.5))
         parts.append(_label(x + 3, 36, f"target {target:g}"))
     return "\n".join([*parts, "</svg>\n"])
 
@@ -63,7 +62,7 @@ def lines(
         colour = _COLOURS[n % len(_COLOURS)]
         path = "M" + "L".join(at(x, y) for x, y in each)
         thick = 3 if name == "dualgate" or len(series) == 1 else 1.5
-        parts.append(f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="{thick}"/>')
+        parts.append(_stroke(path, colour, thick))
         y = top + 16 * n
         parts.append(f'<rect x="{left + width + 14}" y="{y - 8}" width="12" height="4" '
                      f'fill="{colour}"/>')  # fmt: skip
@@ -75,6 +74,10 @@ def _head(width: float, height: float, title: str) -> str:
     return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
             f'role="img"><title>{escape(title)}</title>\n'
             f'<text x="12" y="20" font-size="14" font-weight="600" {_TEXT}>{escape(title)}</text>')
+
+
+def _stroke(path: str, colour: str, width: float) -> str:
+    return f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="{width}"/>'
 
 
 def _label(x: float, y: float, text: str, anchor: str = "start") -> str:

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from lives import PULL_KINDS, TRUE_KINDS, Life, Said
+from lives import PULL_KINDS, TRUE_KINDS, Label, Life, Said
 
 from dualgate import Candidate, Message
 from dualgate.adapters.local.embedder import UseEmbedder
@@ -145,13 +145,7 @@ def meaning_of(candidate: Candidate, said: Said) -> Meaning:
     """Return what one extracted line means, by the turn it was read from."""
     label, line = said.label, folded(candidate.content)
     if label.kind in TRUE_KINDS:
-        if any(folded(key) in line for key in label.keys):
-            return Meaning(label.kind, label.slot, label.value)
-        if any(folded(past) in line for past in label.past):
-            return Meaning("past", label.slot)
-        if label.about and folded(label.about) in line:
-            return Meaning("part")  # true, if not all: "is working on Halyard"
-        return Meaning("stray")
+        return _true_meaning(label, line)
     if label.kind == "other":
         who = label.about.removeprefix("My ").removeprefix("Our ").removeprefix("我")
         told = candidate.subject != "user" or folded(who) in line
@@ -160,6 +154,16 @@ def meaning_of(candidate: Candidate, said: Said) -> Meaning:
     if pulls and not any(mark in line for mark in _LIMITED):
         return Meaning(label.kind, label.slot, label.value)
     return Meaning(label.kind)
+
+
+def _true_meaning(label: Label, line: str) -> Meaning:
+    if any(folded(key) in line for key in label.keys):
+        return Meaning(label.kind, label.slot, label.value)
+    if any(folded(past) in line for past in label.past):
+        return Meaning("past", label.slot)
+    if label.about and folded(label.about) in line:
+        return Meaning("part")  # true, if not all: "is working on Halyard"
+    return Meaning("stray")
 
 
 def raw_meaning(said: Said) -> Meaning:

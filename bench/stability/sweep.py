@@ -1,6 +1,6 @@
 """What each number of the gates is worth: one setting moved at a time, all else as it comes.
 
-    python bench/stability/sweep.py [--users 40] [--days 91] [--extractor local] [--only NAME] [--write]
+    python bench/stability/sweep.py [--users 40] [--days 91] [--only NAME] [--write]
 
 Only dualgate runs, on the readings that the main bench kept. `--write` renews
 docs/results/stability-sweep.md and one picture a setting.
@@ -88,7 +88,9 @@ def one(job: tuple[Any, str, Any]) -> tuple[str, str, dict[str, Any]]:
 
 
 def _word(value: Any) -> str:
-    return "+".join(value) if isinstance(value, tuple) else str(value) if isinstance(value, bool) else f"{value:g}"
+    if isinstance(value, tuple):
+        return "+".join(value)
+    return str(value).lower() if isinstance(value, bool) else f"{value:g}"
 
 
 def main() -> None:

@@ -92,15 +92,7 @@ def _take(found: Words, section: list[str], value: str, line: str, pool: str) ->
         found.slots[section[1]].orders[value].append(Order(text, key[1]))
         return
     if section[0] == "own":
-        slot = found.slots[section[1]]
-        if listed is None:
-            raise ValueError(line)
-        if listed[1] == "values":
-            slot.values = _comma(listed[2])
-        elif listed[1] == "who":
-            slot.lists["who"] = _comma(listed[2])
-        elif held_out == (pool == "held-out"):
-            slot.sentences.setdefault(listed[1], []).append(listed[2])
+        _take_own(found.slots[section[1]], line, wanted=held_out == (pool == "held-out"))
         return
     name = " ".join(section)
     if name in ("project names", "thing", "topic"):
@@ -110,6 +102,18 @@ def _take(found: Words, section: list[str], value: str, line: str, pool: str) ->
     elif held_out == (pool == "held-out"):
         place = found.frames if section[0] == "wish" else found.sentences
         place.setdefault(section[1] if section[0] == "wish" else name, []).append(line)
+
+
+def _take_own(slot: Slot, line: str, *, wanted: bool) -> None:
+    listed = _LIST.match(line)
+    if listed is None:
+        raise ValueError(line)
+    if listed[1] == "values":
+        slot.values = _comma(listed[2])
+    elif listed[1] == "who":
+        slot.lists["who"] = _comma(listed[2])
+    elif wanted:
+        slot.sentences.setdefault(listed[1], []).append(listed[2])
 
 
 def _comma(line: str) -> list[str]:
