@@ -49,7 +49,7 @@ def shown(value):
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, frozenset):
-        return ", ".join(sorted(str(word) for word in value))
+        return ", ".join(sorted(str(word) for word in value)) or "none"
     if isinstance(value, Mapping):
         numbers = [f"{k} {v}" for k, v in sorted(value.items()) if isinstance(v, float)]
         return ", ".join(numbers or sorted(value)) or "none"
