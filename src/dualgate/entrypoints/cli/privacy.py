@@ -40,9 +40,9 @@ def erase(
     report = frame.run(work)
 
     def page(out: Page) -> None:
-        out.facts(frame.word("erased"), frame.facts(_named(report.removed)))
+        out.line(_told(frame, "erased", report.removed))
         if report.changed:
-            out.facts(frame.word("words taken out of"), frame.facts(_named(report.changed)))
+            out.line(_told(frame, "words taken out of", report.changed))
         for item in report.kept_items:
             out.line(f"{frame.word('other conversations speak for it as well')}: {item}")
         for item in report.mentioned_in:
@@ -63,10 +63,7 @@ def export(frame: Frame, path: str) -> None:
         return await memory.export(frame.user, path)
 
     report = frame.run(work)
-    frame.show(
-        report,
-        lambda out: out.facts(frame.word("exported"), frame.facts(_named(report.counts))),
-    )
+    frame.show(report, lambda out: out.line(_told(frame, "exported", report.counts)))
 
 
 @click.command("import")
@@ -81,9 +78,9 @@ def import_(frame: Frame, path: str) -> None:
     report = frame.run(work)
 
     def page(out: Page) -> None:
-        out.facts(frame.word("imported"), frame.facts(_named(report.added)))
+        out.line(_told(frame, "imported", report.added))
         if report.known:
-            out.facts(frame.word("known already"), frame.facts(_named(report.known)))
+            out.line(_told(frame, "known already", report.known))
         if report.erased:
             out.line(f"{frame.word('erased before, left out')}: {report.erased}")
 
@@ -103,5 +100,9 @@ def scrub(frame: Frame) -> None:
     frame.show({"bytes_gone": gone}, lambda out: out.line(said))
 
 
-def _named(counts: Mapping[str, int]) -> dict[str, object]:
-    return {name.replace("_", " "): count for name, count in counts.items() if count}
+def _told(frame: Frame, what: str, counts: Mapping[str, int]) -> str:
+    """Return counts as one line, what is 0 left out."""
+    named = [
+        f"{frame.word(name.replace('_', ' '))} {count}" for name, count in counts.items() if count
+    ]
+    return f"{frame.word(what)}: {', '.join(named) or frame.word('nothing')}"
