@@ -108,10 +108,10 @@ def test_a_move_that_its_decision_has_told_is_not_told_twice():
     admitted = moved("a", None, Status.CANDIDATE, Cause.ADMITTED)
     froze = moved("a", Status.CONFIRMED, Status.FROZEN, Cause.FROZE)
 
-    assert telling.of_move(admitted, "x", Words("en")) is None
-    assert telling.of_move(froze, "x", Words("en")).kind == "moved"
+    assert telling.kind_of(admitted) is None
+    assert telling.kind_of(froze) == "moved"
     chosen = moved("a", Status.CONFIRMED, Status.SUPERSEDED, Cause.SUPERSEDED, actor=Actor.USER)
-    assert telling.of_move(chosen, "x", Words("en")).kind == "own"
+    assert telling.kind_of(chosen) == "own"
 
 
 def test_an_erased_memory_is_told_without_words():

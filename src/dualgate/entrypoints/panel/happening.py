@@ -11,6 +11,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
 from dualgate import Memory
+from dualgate.domain.plan import Decision, Move
 from dualgate.domain.status import HOT
 from dualgate.entrypoints.http.access import PanelUser
 from dualgate.entrypoints.panel import charts, page, telling
@@ -24,6 +25,7 @@ router = APIRouter(route_class=PanelRoute)
 
 _STEP = 30
 _MOST = 1_000
+_LOOKED_AT = 10_000
 _WHOLE_LOG = 1_000_000
 _HOT_PAGE = 1_000
 
@@ -40,11 +42,12 @@ async def happened(
         return page.go(request, "/choose")
     say = page.words_for(request)
     show = show if show in telling.FILTERS else "all"
-    events = await _events(page.memory_of(request), looking.stored_id, say)
-    fitting = [event for event in events if show in ("all", event.kind)]
-    more = min(_MOST, count + _STEP) if len(fitting) > count else None
+    events = await _events(
+        page.memory_of(request), looking.stored_id, show, count + 1, say
+    )
+    more = min(_MOST, count + _STEP) if len(events) > count else None
     return await page.render(
-        request, "happened.html", looking, events=fitting[:count], show=show,
+        request, "happened.html", looking, events=events[:count], show=show,
         filters=telling.FILTERS, more=more, count=count,
         drawn=await _charts(request, looking.stored_id, say),
     )  # fmt: skip
@@ -59,17 +62,30 @@ async def live(request: Request, looking: PanelUser) -> Response:
     )
 
 
-async def _events(memory: Memory, user_id: str, say: Words) -> list[Event]:
-    decisions = await memory.why(user_id, limit=_MOST)
-    moves = await memory.moves(user_id, limit=_MOST)
-    items = await items_by_id(memory, user_id, [move.item_id for move in moves])
-    events = [telling.of_decision(decision, say) for decision in decisions]
-    for move in moves:
-        item = items.get(move.item_id)
-        event = telling.of_move(move, None if item is None else item.content, say)
-        if event is not None:
-            events.append(event)
-    return sorted(events, key=lambda event: event.at, reverse=True)
+async def _events(
+    memory: Memory, user_id: str, show: str, count: int, say: Words
+) -> list[Event]:
+    """Return the newest events of a kind. Only what is shown is looked up."""
+    happened: list[Decision | Move] = [
+        *await memory.why(user_id, limit=_LOOKED_AT),
+        *await memory.moves(user_id, limit=_LOOKED_AT),
+    ]
+    fitting = [
+        what
+        for what in happened
+        if (kind := telling.kind_of(what)) is not None and show in ("all", kind)
+    ]
+    shown = sorted(fitting, key=lambda what: what.at, reverse=True)[:count]
+    ids = [what.item_id for what in shown if isinstance(what, Move)]
+    items = await items_by_id(memory, user_id, ids)
+
+    def told(what: Decision | Move) -> Event:
+        if isinstance(what, Decision):
+            return telling.of_decision(what, say)
+        item = items.get(what.item_id)
+        return telling.of_move(what, None if item is None else item.content, say)
+
+    return [told(what) for what in shown]
 
 
 async def _charts(request: Request, user_id: str, say: Words) -> dict[str, Any]:

@@ -167,13 +167,20 @@ def of_decision(decision: Decision, say: Words) -> Event:
     )
 
 
-def of_move(move: Move, said: str | None, say: Words) -> Event | None:
-    """Return a move as a line; None where the decision that caused it says the same [S1]."""
-    if move.cause in _TOLD and move.actor is Actor.CONVERSATION:
+def kind_of(what: Decision | Move) -> str | None:
+    """Return under which filter it is shown; None for a move that its decision tells [S1]."""
+    if isinstance(what, Decision):
+        return _KINDS[what.outcome]
+    if what.cause in _TOLD and what.actor is Actor.CONVERSATION:
         return None
+    return "own" if what.actor is Actor.USER else "moved"
+
+
+def of_move(move: Move, said: str | None, say: Words) -> Event:
+    """Return a move as a line. said: the memory's words, None if it is erased."""
     return Event(
         at=move.at,
-        kind="own" if move.actor is Actor.USER else "moved",
+        kind=kind_of(move) or "moved",
         title=say(f"cause.{move.cause}"),
         said=say("item.erased_item") if said is None else said,
         why=say(f"actor.{move.actor}"),
