@@ -47,6 +47,17 @@ async def test_a_user_is_erased_with_everything(client, observed, server):
     assert (await server.memory.stats("ann")).turns == 0
 
 
+async def test_an_erased_users_idempotency_keys_are_forgotten_too(client):
+    said = {**OF_ANN, "session_id": "s", "messages": [{"role": "user", "content": TEA}]}
+    keyed = {"idempotency-key": "k"}
+    await client.post("/v1/observe", json=said, headers=keyed)
+    await client.post("/v1/erase_user", json=OF_ANN)
+    again = await client.post("/v1/observe", json=said, headers=keyed)
+
+    assert again.status_code == 202
+    assert "idempotency-replayed" not in again.headers
+
+
 async def test_an_export_is_imported_for_another_user_without_loss(client, observed):
     await observed()
     archive = await client.get("/v1/export", params=OF_ANN)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from dualgate.adapters.memory.queue import MemoryQueue
 from dualgate.adapters.memory.serving import MemoryServing
@@ -17,7 +17,11 @@ class MemoryBackend:
 
     store: MemoryStore
     queue: MemoryQueue
-    serving: MemoryServing = field(default_factory=MemoryServing)
+
+    @property
+    def serving(self) -> MemoryServing:
+        """Return what a server keeps."""
+        return self.store.serving
 
     async def close(self) -> None:
         """Let everything go."""

@@ -48,6 +48,6 @@ class MemoryServing:
         """Forget a request that failed."""
         self._answered.get(user_id, {}).pop(key, None)
 
-    async def drop_user(self, user_id: str) -> None:
+    def drop_user(self, user_id: str) -> None:
         """Forget all requests of a user [P3]."""
         self._answered.pop(user_id, None)

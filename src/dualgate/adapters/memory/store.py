@@ -16,6 +16,7 @@ from dualgate.adapters.memory.erasing import Graves, dossier_of
 from dualgate.adapters.memory.listing import after_cursor, cursor_of, lineage, newest_key
 from dualgate.adapters.memory.person import Changes, Person
 from dualgate.adapters.memory.queue import MemoryQueue
+from dualgate.adapters.memory.serving import MemoryServing
 from dualgate.adapters.memory.turns import placed
 from dualgate.adapters.memory.unit import MemoryUnit, nearest_in, snapshot_of
 from dualgate.domain.audit import Finding, FindingState
@@ -55,6 +56,7 @@ class MemoryStore:
         self._capacity = archive_capacity
         self._people: dict[str, Person] = {}
         self._graves = Graves()
+        self.serving = MemoryServing()
         self._strangers: WeakValueDictionary[str, Person] = WeakValueDictionary()
         # A lock lives as long as somebody holds it or waits for it.
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -102,6 +104,7 @@ class MemoryStore:
             self._queue.cancel(user_id, erasure.job_ids)
             if erasure.whole:
                 self._queue.drop_user(user_id)
+                self.serving.drop_user(user_id)
                 self._graves.versions[user_id] = person.version
                 del self._people[user_id]
                 for line in [line for line in self._usage if line[-1] == user_id]:
