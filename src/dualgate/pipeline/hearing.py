@@ -15,6 +15,7 @@ import numpy as np
 
 from dualgate.domain.conflict import Relation
 from dualgate.domain.grounding import (
+    QUOTED_GATE,
     SEMANTIC_GATE,
     as_hint,
     is_quoted,
@@ -346,10 +347,12 @@ async def _flaw_of_model(
     if candidate.value and value_is_said(candidate, text):
         return None
     quoted = is_quoted(candidate, text)
-    if shares_words(candidate, candidate.quote if quoted and candidate.quote else text):
+    words = candidate.quote if quoted and candidate.quote else text
+    if shares_words(candidate, words):
         return None
-    meant = await embedder.embed([candidate.quote if quoted and candidate.quote else text])
-    return None if float(np.dot(vector, meant[0])) >= SEMANTIC_GATE else "invented"
+    meant = await embedder.embed([words])
+    gate = QUOTED_GATE if quoted else SEMANTIC_GATE
+    return None if float(np.dot(vector, meant[0])) >= gate else "invented"
 
 
 async def _proposed(job: Job, lease: Lease, on: WritePorts) -> list[Spoken]:
