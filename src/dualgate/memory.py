@@ -445,7 +445,7 @@ class MemoryVerbs:
         require_id("user_id", user_id)
         for item_id in item_ids:
             require_id("item_ids", item_id)
-        return await looking.signals(self._parts.store, user_id, item_ids)
+        return await self._parts.store.signals_of(user_id, list(item_ids))
 
     async def decisions(
         self,

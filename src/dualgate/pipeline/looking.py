@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -100,14 +99,6 @@ async def history(store: Store, user_id: str, item_id: str) -> History:
         versions=tuple(versions),
         recalls=tuple(await store.uses(user_id, item_id)),
     )
-
-
-async def signals(
-    store: Store, user_id: str, item_ids: Sequence[str]
-) -> dict[str, list[Signal]]:
-    """Return the signals of each of these items, oldest first."""
-    found = await asyncio.gather(*(store.signals(user_id, item_id) for item_id in item_ids))
-    return dict(zip(item_ids, found, strict=True))
 
 
 async def stats(

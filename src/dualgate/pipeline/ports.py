@@ -795,6 +795,12 @@ class Store(Protocol):
         """Return an item's signals, oldest first."""
         ...
 
+    async def signals_of(
+        self, user_id: str, item_ids: Sequence[str]
+    ) -> dict[str, list[Signal]]:
+        """Return the signals of each of these items, oldest first; every id has an entry."""
+        ...
+
     async def versions(self, user_id: str, item_id: str) -> list[MemoryItem]:
         """Return the lineage the item belongs to, lowest version first.
 

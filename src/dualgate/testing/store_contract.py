@@ -290,6 +290,9 @@ class StoreContract:
         assert await store.pendings("ann", open_only=False) == []
         assert [m.item_id for m in await store.moves("ann", "item-1")] == ["item-1"]
         assert [s.id for s in await store.signals("ann", "other")] == ["signal-2"]
+        many = await store.signals_of("ann", ["other", "item-1", "nobody"])
+        assert [s.id for s in many["other"]] == ["signal-2"]
+        assert (many["item-1"], many["nobody"]) == ([], [])
 
     async def test_the_same_ids_of_two_users_are_two_things(self, backend: Backend) -> None:
         for user, content in (("ann", "lives in Berlin"), ("bob", "lives in Paris")):

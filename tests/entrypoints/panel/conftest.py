@@ -205,7 +205,7 @@ def visit(browser, served, life):
             viewport={"width": width, "height": height}, locale=LOCALES[lang], **options
         )
         visitor = Visitor(context.new_page(), served, life, Words(lang), size)
-        visitor.page.set_default_timeout(10_000)
+        visitor.page.set_default_timeout(30_000)  # a busy machine is no failure
         visitor.page.on(
             "console",
             lambda said: visitor.complaints.append(said.text) if said.type == "error" else None,

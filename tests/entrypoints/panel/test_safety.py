@@ -81,7 +81,7 @@ def test_hostile_text_stays_text_when_it_arrives_live(visit, life):
 
 def test_the_content_policy_allows_our_own_files_alone(served, life):
     life.says("I play the cello")
-    answer = httpx2.get(f"{served.address}/panel/")
+    answer = httpx2.get(f"{served.address}/panel/", timeout=60)
     policy = answer.headers["content-security-policy"]
 
     assert "default-src 'none'" in policy
@@ -107,7 +107,7 @@ def test_no_form_of_another_site_changes_anything(served, life, path):
     where = f"{served.address}/panel{path.format(id=item.id)}"
     fields = {"mode": "private", "name": "ann", "user": "bob", "content": "x", "word": "accept",
               "job_id": "x", "finding_id": "x"}  # fmt: skip
-    answer = httpx2.post(where, data={**fields, "csrf_token": "guessed"})
+    answer = httpx2.post(where, data={**fields, "csrf_token": "guessed"}, timeout=60)
 
     assert answer.status_code == 403
     assert life.item(item.id) == item
@@ -117,7 +117,7 @@ def test_no_form_of_another_site_changes_anything(served, life, path):
 @pytest.mark.parametrize("back", ["//evil.example/", "https://evil.example/", "/\\evil.example"])
 def test_nobody_is_led_away_from_the_panel(served, life, back):
     life.says("I play the cello")
-    with httpx2.Client(base_url=served.address) as client:
+    with httpx2.Client(base_url=served.address, timeout=60) as client:
         page = client.get("/panel/")
         token = re.search(r'name="csrf_token" value="(\w+)"', page.text)[1]
         answer = client.post("/panel/look", data={"csrf_token": token, "back": back, "lang": "zh"})
@@ -161,7 +161,8 @@ def test_a_reading_key_shows_no_verb_and_can_use_none():
         life = Life(served)
         item_id = life.says("I play the cello", user="tenant:acme/ann").item_id
         key = served.do(served.memory.keys.create("acme", scope="read")).secret
-        with httpx2.Client(base_url=served.address, cookies={SESSION_COOKIE: key}) as client:
+        cookies = {SESSION_COOKIE: key}
+        with httpx2.Client(base_url=served.address, cookies=cookies, timeout=60) as client:
             page = client.get(f"/panel/items/{item_id}?user=ann")
             token = re.search(r'name="csrf_token" value="(\w+)"', page.text)[1]
             form = {"csrf_token": token}

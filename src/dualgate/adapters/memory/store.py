@@ -232,6 +232,12 @@ class MemoryStore:
         kept = self._person(user_id).signals.get(item_id, [])
         return sorted(kept, key=lambda signal: (signal.at, signal.id))
 
+    async def signals_of(
+        self, user_id: str, item_ids: Sequence[str]
+    ) -> dict[str, list[Signal]]:
+        """Return the signals of each of these items, oldest first."""
+        return {item_id: await self.signals(user_id, item_id) for item_id in item_ids}
+
     async def versions(self, user_id: str, item_id: str) -> list[MemoryItem]:
         """Return the lineage the item belongs to, lowest version first."""
         return lineage(self._person(user_id).items, item_id)

@@ -186,6 +186,13 @@ class SqlStore:
         found = await self._read(user_id, lambda sql: reading.signals(sql, user_id, [item_id]))
         return found[item_id]
 
+    async def signals_of(
+        self, user_id: str, item_ids: Sequence[str]
+    ) -> dict[str, list[Signal]]:
+        """Return the signals of each of these items, oldest first."""
+        wanted = list(item_ids)
+        return await self._read(user_id, lambda sql: reading.signals(sql, user_id, wanted))
+
     async def versions(self, user_id: str, item_id: str) -> list[MemoryItem]:
         """Return the lineage the item belongs to."""
         return await self._read(user_id, lambda sql: history.versions(sql, user_id, item_id))
