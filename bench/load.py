@@ -190,6 +190,10 @@ Each client is a user of its own in a closed loop: half of its requests hand in 
 opens a session, a fifth recalls, a tenth lists items. The whole size is `python bench/load.py`:
 200 clients for a minute.
 
+The worker reads messages on the same cores on which requests are answered. Where that is too much,
+let the server only answer (`DUALGATE_RUN_WORKER=false dualgate serve`) and
+[run workers](../howto/run-workers.md) beside it.
+
 """
 
 
