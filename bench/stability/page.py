@@ -86,6 +86,10 @@ def load(folder: Path) -> list[dict[str, Any]]:
     return found
 
 
+def _designs(units: Sequence[Mapping[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(name for unit in units for name in unit["designs"]))
+
+
 def added(units: Sequence[Mapping[str, Any]], design: str) -> Counter[str]:
     """Return the sums of many units."""
     total: Counter[str] = Counter()
@@ -99,6 +103,7 @@ def estimate(
 ) -> Estimate | None:
     """Return mean and interval of a measure."""
     groups = defaultdict(list)
+    units = [u for u in units if design in u["designs"]]  # mem0 is not always there
     for unit in units:
         groups[unit["seed"]].append(unit)
     whole = measure.of(added(units, design))
@@ -125,7 +130,7 @@ def table(folder: Path, users: int | None = None, seeds: int | None = None) -> s
     """Return the table of one run as Markdown."""
     units = [u for u in load(folder) if (users is None or u["number"] < users)
              and (seeds is None or u["seed"] <= seeds)]  # fmt: skip
-    designs = list(units[0]["designs"])
+    designs = _designs(units)
     measures = [m for m in MEASURES if m.key != "drift-days"]
     lines = ["| design | " + " | ".join(m.title for m in measures) + " | most tokens |",
              "|---|" + "--:|" * (len(measures) + 1)]  # fmt: skip
@@ -138,7 +143,8 @@ def table(folder: Path, users: int | None = None, seeds: int | None = None) -> s
                 continue
             half = (found.high - found.low) / 2
             cells.append(f"{measure.word(found.mean)} ± {half:.1f}")
-        most = max(u["designs"][design]["sums"].get("tokens_max", 0) for u in units)
+        most = max(u["designs"][design]["sums"].get("tokens_max", 0) for u in units
+                   if design in u["designs"])  # fmt: skip
         bold = "**" if design == "dualgate" else ""
         lines.append(f"| {bold}{design}{bold} | " + " | ".join(cells) + f" | {most:,.0f} |")
     return "\n".join(lines)
@@ -163,7 +169,7 @@ def pictures(folder: Path, target: Path, prefix: str) -> list[tuple[str, str]]:
     drawn = []
     target.mkdir(parents=True, exist_ok=True)
     for measure in MEASURES:
-        bars = {d: e for d in units[0]["designs"]
+        bars = {d: e for d in _designs(units)
                 if (e := estimate(units, d, measure)) is not None}  # fmt: skip
         if not bars:
             continue
@@ -189,10 +195,10 @@ def _weekly(
     units: Sequence[Mapping[str, Any]], measure: Measure
 ) -> dict[str, list[tuple[float, float]]]:
     found: dict[str, list[tuple[float, float]]] = {}
-    for design in units[0]["designs"]:
+    for design in _designs(units):
         weeks: dict[int, Counter[str]] = defaultdict(Counter)
         for unit in units:
-            for week, sums in unit["designs"][design]["weeks"].items():
+            for week, sums in unit["designs"].get(design, {}).get("weeks", {}).items():
                 weeks[int(week)].update(sums)
         found[design] = [(w + 1, m) for w in sorted(weeks)
                          if (m := measure.of(weeks[w])) is not None]  # fmt: skip

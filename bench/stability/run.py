@@ -83,6 +83,7 @@ def run(unit: Unit) -> Path:
 
 
 async def _designs(life: Any, reading: Any) -> dict[str, Any]:
+    import real_mem0
     from designs import BASELINES
     from gates import CALM, VARIANTS, WIDE, DualGate
 
@@ -92,6 +93,8 @@ async def _designs(life: Any, reading: Any) -> dict[str, Any]:
     made.append(("wide start", DualGate(life, reading, VARIANTS["dualgate"], WIDE)))
     made.append(("wide start, calm", DualGate(life, reading, CALM, WIDE)))
     made += [(design.name, design(life, reading)) for design in BASELINES]
+    if real_mem0.available() is None:
+        made.append((real_mem0.RealMem0.name, real_mem0.RealMem0(life, reading)))
     return {name: await through(life, reading, design) for name, design in made}
 
 
@@ -129,8 +132,12 @@ def arguments() -> argparse.Namespace:
 
 def main() -> None:
     """Run what is missing, print the table."""
+    import real_mem0
     from page import table, write
 
+    missing = real_mem0.available()
+    if missing:
+        print(missing)
     asked, name = arguments(), digest()
     todo = list(units(asked, name))
     started = time.time()
