@@ -318,6 +318,27 @@ def test_a_new_server_asks_whose_memory_it_is(visitor, life):
     assert life.do(life.memory.users()) == []
 
 
+@pytest.mark.parametrize("user", ["周屿", 'a;b="c", <i>%20&\\', "ann@example.org"])
+def test_any_name_can_be_chosen_and_stays_chosen(visit, life, user):
+    life.says("I play the cello", user=user)
+    life.says("I own a red bicycle", user="bob")
+    visitor = visit()
+    visitor.opens("/choose")
+    visitor.page.get_by_label(visitor.say("choose.label")).fill(user)
+    visitor.presses("choose.go")
+    visitor.page.get_by_text("I play the cello").wait_for()
+    visitor.opens("/health")
+    visitor.page.get_by_role("link", name="bob").click()
+    visitor.page.get_by_text("I own a red bicycle").wait_for()
+    visitor.opens("/health")
+    visitor.page.locator("main").get_by_role("link", name=user, exact=True).click()
+    visitor.page.get_by_text("I play the cello").wait_for()
+    visitor.opens("/happened")
+
+    visitor.page.locator("#timeline").get_by_text("I play the cello").wait_for()
+    assert visitor.say("nav.user", user=user) in visitor.page.locator(".who").inner_text()
+
+
 def test_what_does_not_exist_is_said_in_the_visitors_language(visitor, life):
     life.says("I play the cello")
     answer = visitor.opens("/items/nothing")

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Annotated, Protocol
+from urllib.parse import unquote
 
 from fastapi import Depends, Request
 
@@ -167,7 +168,8 @@ Operating = Annotated[Caller, Depends(_operating)]
 
 async def panel_user(request: Request, caller: Reading) -> Looking:
     """Return whose memory the panel shows: ?user=…, else the cookie, else the only user."""
-    chosen = request.query_params.get("user") or request.cookies.get(USER_COOKIE)
+    kept = unquote(request.cookies.get(USER_COOKIE, ""))  # cookies hold ASCII; a name, anything
+    chosen: str | None = request.query_params.get("user") or kept
     if not chosen:
         users = await request.app.state.access.users(caller, limit=2)
         chosen = users[0] if len(users) == 1 else None

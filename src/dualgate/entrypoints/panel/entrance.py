@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import Annotated
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from fastapi import APIRouter, Form, Request, Response
 
@@ -40,7 +40,7 @@ async def chosen(
     """Look at this user's memory from now on."""
     looking.caller.user(user)
     response = page.go(request, "/")
-    look.keep(request, response, USER_COOKIE, user, look.YEAR_SECONDS)
+    look.keep(request, response, USER_COOKIE, quote(user, safe=""), look.YEAR_SECONDS)
     return response
 
 

@@ -11,6 +11,7 @@ from http import HTTPStatus
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
 from fastapi import Request
@@ -109,7 +110,7 @@ async def render(
     if done is not None:
         response.delete_cookie(look.DONE_COOKIE, path="/")
     if user and request.query_params.get("user") == user:
-        look.keep(request, response, USER_COOKIE, user, look.YEAR_SECONDS)
+        look.keep(request, response, USER_COOKIE, quote(user, safe=""), look.YEAR_SECONDS)
     return response
 
 
