@@ -38,8 +38,9 @@ from dualgate.pipeline.recipes import Recipe
 
 KIND = "transcript"
 BATCH = 256  # turns indexed or emptied in one unit
-# Of the text that is embedded: of the turn before it just enough to know what is spoken of.
-TURN_CHARACTERS, BEFORE_CHARACTERS = 700, 300
+# Of the text that is embedded: of the turn before it just enough to know what is spoken of. Both
+# together fit an endpoint that refuses more than 512 tokens, in Chinese too.
+TURN_CHARACTERS, BEFORE_CHARACTERS = 350, 150
 # Of a turn, around what is asked: of one that may be shown, and of one that only lends its words.
 # Cutting hundreds of long replies into words would take most of a recall's time.
 RANKED_CHARACTERS, LENDING_CHARACTERS = 800, 300
