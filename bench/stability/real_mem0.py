@@ -1,6 +1,6 @@
 """The real mem0, where it is installed: raw turns (`infer=False`), the same embedder, no key.
 
-    python -m venv /path/to/venv && /path/to/venv/bin/pip install mem0ai langchain
+    python -m venv /path/to/venv && /path/to/venv/bin/pip install mem0ai "langchain<1"
     MEM0_SITE=/path/to/venv/lib/python3.x/site-packages python bench/stability …
 
 Rule: it is optional. Its packages are looked for after our own; without them `available` says why
@@ -80,7 +80,7 @@ class RealMem0(Design):
 
     async def open(self, session: Session) -> Block:
         found = self._memory.search(
-            session.turns[0].text, filters={"user_id": self.life.user}, top_k=SHOWN
+            session.turns[0].text, filters={"user_id": self.life.user}, top_k=SHOWN, threshold=0.0
         )
         lines, tokens = [], 0
         for one in found["results"]:

@@ -23,6 +23,7 @@ import multiprocessing  # noqa: E402
 import time  # noqa: E402
 from collections.abc import Iterator  # noqa: E402
 from dataclasses import dataclass  # noqa: E402
+from functools import partial  # noqa: E402
 from pathlib import Path  # noqa: E402
 from typing import Any  # noqa: E402
 
@@ -63,8 +64,10 @@ def digest() -> str:
 
 
 def run(unit: Unit) -> Path:
-    """Run every design over one life; write and return the file of its results."""
-    if unit.path.exists():
+    """Run the designs that are missing over one life; return the file of its results."""
+    found = json.loads(unit.path.read_text("utf-8")) if unit.path.exists() else {"designs": {}}
+    makers = {name: make for name, make in _designs().items() if name not in found["designs"]}
+    if not makers:
         return unit.path
     from lives import live
     from reading import read
@@ -72,30 +75,30 @@ def run(unit: Unit) -> Path:
     started = time.process_time()
     life = live(unit.seed, unit.number, unit.days, unit.pool)
     reading = read(life, unit.extractor, OUT / "cache", unit.digest)
-    results = asyncio.run(_designs(life, reading))
-    found = {"lang": life.lang, "cpu_seconds": time.process_time() - started, "designs": results,
-             "turns": sum(len(s.turns) for s in life.sessions)}  # fmt: skip
+    for name, make in makers.items():
+        found["designs"][name] = asyncio.run(through(life, reading, make(life, reading)))
+    found["lang"], found["turns"] = life.lang, sum(len(s.turns) for s in life.sessions)
+    found["cpu_seconds"] = found.get("cpu_seconds", 0) + time.process_time() - started
     unit.path.parent.mkdir(parents=True, exist_ok=True)
-    partial = unit.path.with_suffix(".part")
-    partial.write_text(json.dumps(found), "utf-8")
-    partial.rename(unit.path)
+    unfinished = unit.path.with_suffix(".part")
+    unfinished.write_text(json.dumps(found), "utf-8")
+    unfinished.rename(unit.path)
     return unit.path
 
 
-async def _designs(life: Any, reading: Any) -> dict[str, Any]:
+def _designs() -> dict[str, Any]:
+    """Return what makes each design of a life and its reading, in the order of the table."""
     import real_mem0
     from designs import BASELINES
     from gates import CALM, VARIANTS, WIDE, DualGate
 
-    made: list[tuple[str, Any]] = [
-        (name, DualGate(life, reading, gates)) for name, gates in VARIANTS.items()
-    ]
-    made.append(("wide start", DualGate(life, reading, VARIANTS["dualgate"], WIDE)))
-    made.append(("wide start, calm", DualGate(life, reading, CALM, WIDE)))
-    made += [(design.name, design(life, reading)) for design in BASELINES]
+    makers: dict[str, Any] = {name: partial(DualGate, gates=g) for name, g in VARIANTS.items()}
+    makers["wide start"] = partial(DualGate, gates=VARIANTS["dualgate"], read=WIDE)
+    makers["wide start, calm"] = partial(DualGate, gates=CALM, read=WIDE)
+    makers |= {design.name: design for design in BASELINES}
     if real_mem0.available() is None:
-        made.append((real_mem0.RealMem0.name, real_mem0.RealMem0(life, reading)))
-    return {name: await through(life, reading, design) for name, design in made}
+        makers[real_mem0.RealMem0.name] = real_mem0.RealMem0
+    return makers
 
 
 async def through(life: Any, reading: Any, design: Any) -> dict[str, Any]:
