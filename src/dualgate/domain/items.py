@@ -217,9 +217,17 @@ def choice(argument: str, kind: type[_Choice], given: object) -> _Choice:
 
 
 def require_aware(argument: str, when: object) -> datetime:
-    """Return `when`, or refuse a naive datetime: which instant it means cannot be known."""
+    """Return `when`, or refuse a naive datetime: which instant it means cannot be known.
+
+    One before year 1 or after year 9999 in UTC is refused as well: no store could read it back.
+    """
     if not isinstance(when, datetime) or when.utcoffset() is None:
         raise InvalidInputError(argument, "must be a datetime with a time zone", when)
+    try:
+        when.astimezone(UTC)
+    except OverflowError:
+        rule = "must lie between the years 1 and 9999 in UTC"
+        raise InvalidInputError(argument, rule, when) from None
     return when
 
 

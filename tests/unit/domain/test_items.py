@@ -183,6 +183,23 @@ def test_an_instant_needs_a_zone(bad):
     assert MONDAY.tzinfo is UTC
 
 
+@pytest.mark.parametrize(
+    "outside",
+    [
+        datetime.max.replace(tzinfo=timezone(timedelta(hours=-14))),
+        datetime.min.replace(tzinfo=timezone(timedelta(hours=14))),
+    ],
+)
+def test_an_instant_that_utc_cannot_hold_is_refused_before_it_is_stored(outside):
+    with pytest.raises(InvalidInputError, match=r"expires_at: .* between the years 1 and 9999"):
+        a_candidate(expires_at=outside)
+    with pytest.raises(InvalidInputError, match=r"at: .* between the years 1 and 9999"):
+        Message("user", "I have a boat", at=outside)
+
+    never = datetime.max.replace(tzinfo=UTC)
+    assert a_candidate(expires_at=never).expires_at == never
+
+
 def test_a_wrong_word_is_answered_with_the_right_ones():
     with pytest.raises(InvalidInputError, match=r"user \| assistant \| tool \| system"):
         choice("role", Role, ["user"])
