@@ -171,3 +171,39 @@ def test_a_reading_key_shows_no_verb_and_can_use_none():
             assert f"{item_id}/like" not in page.text
             assert answer.status_code == 403
             assert client.get("/panel/health?user=ann").status_code == 403
+
+
+@pytest.mark.parametrize("scope", ["read", "write", "admin"])
+def test_taking_all_along_and_erasing_all_need_an_admin_key_as_over_rest(scope):
+    """[P3, P4]"""
+    with Served(keyed()) as served:
+        Life(served).says("I play the cello", user="tenant:acme/ann")
+        key = served.do(served.memory.keys.create("acme", scope=scope)).secret
+        cookies = {SESSION_COOKIE: key}
+        with httpx2.Client(base_url=served.address, cookies=cookies, timeout=60) as client:
+            page = client.get("/panel/privacy?user=ann")
+            token = re.search(r'name="csrf_token" value="(\w+)"', page.text)[1]
+            taken = client.get("/panel/privacy/export?user=ann")
+            asked = client.get("/panel/privacy/erase?user=ann")
+            form = {"csrf_token": token, "name": "ann"}
+            erased = client.post("/panel/privacy/erase?user=ann", data=form)
+
+        may = scope == "admin"
+        assert ("/privacy/export" in page.text, "/privacy/erase" in page.text) == (may, may)
+        assert taken.status_code == asked.status_code == (200 if may else 403)
+        assert erased.status_code == (303 if may else 403)
+        assert served.do(served.memory.stats("tenant:acme/ann")).turns == (0 if may else 1)
+
+
+def test_keys_cannot_be_tried_in_a_row_on_the_sign_in_page():
+    with Served(Settings(server=ServerSettings(keyless=False, requests_per_minute=3))) as served:
+        with httpx2.Client(base_url=served.address, timeout=60) as client:
+            page = client.get("/panel/sign-in")
+            token = re.search(r'name="csrf_token" value="(\w+)"', page.text)[1]
+            tried = [
+                client.post("/panel/sign-in", data={"csrf_token": token, "key": f"dg_{n}"})
+                for n in range(8)  # more than two windows let through
+            ]
+
+    assert [answer.status_code for answer in tried[:1]] == [403]
+    assert 429 in [answer.status_code for answer in tried]

@@ -10,12 +10,14 @@ from fastapi import APIRouter, Form, Request, Response
 from dualgate.entrypoints.http.access import (
     SESSION_COOKIE,
     USER_COOKIE,
+    CallerBook,
     Looking,
     PanelUser,
     Reading,
     Scope,
 )
 from dualgate.entrypoints.http.csrf import CsrfChecked
+from dualgate.entrypoints.http.guard import client_address
 from dualgate.entrypoints.panel import look, page
 from dualgate.entrypoints.panel.failures import PanelRoute
 
@@ -53,7 +55,9 @@ async def ask_key(request: Request) -> Response:
 @router.post("/sign-in", dependencies=[CsrfChecked])
 async def sign_in(request: Request, key: Annotated[str, Form()] = "") -> Response:
     """Keep the key in a cookie that scripts cannot read, if it is one of ours."""
-    if not key.strip() or await request.app.state.access.caller_for(key.strip()) is None:
+    access: CallerBook = request.app.state.access
+    await access.count(f"address {client_address(request)}")  # keys cannot be tried in a row
+    if not key.strip() or await access.caller_for(key.strip()) is None:
         return await page.render(request, "sign-in.html", None, status=403, wrong=True)
     response = page.go(request, "/")
     look.keep(request, response, SESSION_COOKIE, key.strip(), look.YEAR_SECONDS)

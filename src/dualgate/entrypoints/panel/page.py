@@ -96,6 +96,7 @@ async def render(
         "user": user,
         "nav": [n for n in NAV if n.name != "health" or _may(looking, Scope.ADMIN)],
         "may_write": _may(looking, Scope.WRITE),
+        "may_govern": _may(looking, Scope.ADMIN),
         "done": done,
         "waiting": 0,
         "pools": None,

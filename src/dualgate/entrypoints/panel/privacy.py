@@ -91,6 +91,7 @@ async def keep(request: Request, looking: PanelUser, item_id: str) -> Response:
 @router.get("/privacy/export")
 async def export(request: Request, looking: PanelUser) -> Response:
     """Hand over everything that is remembered, in one file [P3]."""
+    looking.caller.require(Scope.ADMIN)  # as over REST
     folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="dualgate-export-"))
     archive = folder / EXPORT
     try:
@@ -108,6 +109,7 @@ async def export(request: Request, looking: PanelUser) -> Response:
 @router.get("/privacy/erase")
 async def ask_erase(request: Request, looking: PanelUser) -> Response:
     """Ask before everything goes."""
+    looking.caller.require(Scope.ADMIN)
     return await page.render(request, "erase-all.html", looking, wrong=False)
 
 
@@ -116,7 +118,7 @@ async def erase(
     request: Request, looking: PanelUser, name: Annotated[str, Form()] = ""
 ) -> Response:
     """Erase the user, if his name was typed [P3]."""
-    looking.caller.require(Scope.WRITE)
+    looking.caller.require(Scope.ADMIN)
     if name.strip() != (looking.user_id or "").strip() or not name.strip():
         return await page.render(request, "erase-all.html", looking, status=422, wrong=True)
     await page.memory_of(request).erase_user(looking.stored_id)
