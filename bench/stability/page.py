@@ -210,7 +210,10 @@ def write(results: Path, docs: Path) -> None:
     page = docs / "stability.md"
     text = page.read_text("utf-8")
     folders = sorted(results.iterdir(), key=lambda p: (_order(p.name), p.name))
-    parts = [_section(f, docs / "stability") for f in folders if any(f.glob("*.json"))]
+    folders = [f for f in folders if any(f.glob("*.json"))]
+    # One set of pictures for each extractor: of the run with the most turns.
+    largest = {f.name.split("-")[0]: f for f in sorted(folders, key=_turns)}.values()
+    parts = [_section(f, docs / "stability", drawn=f in largest) for f in folders]
     begin, end = "<!-- made by bench/stability -->", "<!-- end -->"
     before, _, rest = text.partition(begin)
     _, _, after = rest.partition(end)
@@ -221,7 +224,11 @@ def _order(name: str) -> int:
     return ("held-out" not in name) + 2 * name.startswith("perfect")
 
 
-def _section(folder: Path, target: Path) -> str:
+def _turns(folder: Path) -> int:
+    return sum(unit["turns"] for unit in load(folder))
+
+
+def _section(folder: Path, target: Path, *, drawn: bool) -> str:
     extractor, pool = folder.name.rsplit("-", 1)[0].split("-", 1)
     days = folder.name.rsplit("-", 1)[1]
     units = load(folder)
@@ -231,9 +238,11 @@ def _section(folder: Path, target: Path) -> str:
     head = (f"### {days} days, {extractor} extractor, {pool} wordings\n\n"
             f"{len(units):,} users ({langs['zh']} zh, {langs['en']} en), {seeds} seed(s), "
             f"{sum(u['turns'] for u in units):,} turns; {minutes:.1f} CPU minutes.\n\n")
+    short = "\n\nWhere dualgate fell short:\n\n" + reasons(folder)
+    if not drawn:
+        return head + table(folder) + short
     made = pictures(folder, target, folder.name + "-")
     shown = "\n".join(f"![{title}](stability/{name})" for title, name in made)
-    short = "\n\nWhere dualgate fell short:\n\n" + reasons(folder)
     folded = "\n\n<details><summary>Pictures</summary>\n\n" + shown + "\n\n</details>"
     return head + table(folder) + short + folded
 
@@ -267,11 +276,11 @@ def _sums_of(results: Sequence[Mapping[str, Any]], days: int) -> Counter[str]:
 
 
 def write_sweep(
-    found: Mapping[str, Mapping[str, list[dict[str, Any]]]], days: int, head: str, docs: Path
+    found: Mapping[str, Mapping[str, list[dict[str, Any]]]], days: int, head: str, page: Path
 ) -> None:
-    """Renew docs/results/stability-sweep.md and its pictures."""
+    """Write a page with a table and a picture a setting."""
     chosen = [m for m in MEASURES if m.key in _SWEPT and m.percent]
-    folder = docs / "stability"
+    folder = page.parent / "stability"
     folder.mkdir(parents=True, exist_ok=True)
     text = ("# One number of the gates at a time\n\nMade by `python bench/stability/sweep.py "
             f"--write`. {head}\n\n")  # fmt: skip
@@ -279,9 +288,9 @@ def write_sweep(
         sums = {value: _sums_of(results, days) for value, results in values.items()}
         series = {m.title: [(float(n), r) for n, (value, s) in enumerate(sums.items())
                             if (r := m.of(s)) is not None] for m in chosen}  # fmt: skip
-        name = f"sweep-{path.replace('.', '-')}.svg"
+        name = f"{page.stem.removeprefix('stability-')}-{path.replace('.', '-')}.svg"
         x_title = "   ".join(f"{n}: {value}" for n, value in enumerate(sums))
         drawn = picture.lines(f"{path}, %", {k: v for k, v in series.items() if v}, x_title)
         (folder / name).write_text(drawn, "utf-8")
         text += sweep_tables({path: values}, days) + f"\n\n![{path}](stability/{name})\n\n"
-    (docs / "stability-sweep.md").write_text(text.rstrip() + "\n", "utf-8")
+    page.write_text(text.rstrip() + "\n", "utf-8")

@@ -3,7 +3,7 @@
     python bench/stability/sweep.py [--users 40] [--days 91] [--only NAME] [--write]
 
 Only dualgate runs, on the readings that the main bench kept. `--write` renews
-docs/results/stability-sweep.md and one picture a setting.
+docs/results/stability-sweep.md (or -perfect.md) and one picture a setting.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SETTINGS: dict[str, tuple[Any, ...]] = {
     "gates.admission.min_confidence": (0.3, 0.4, 0.5, 0.6, 0.7, 0.8),
     "gates.admission.floor": (0.4, 0.5, 0.6, 0.65, 0.7, 0.75),
     "gates.admission.ramp": (0.0, 0.5, 1.0, 2.0),
-    "gates.admission.capacity": (25, 50, 100, 200, 400),
+    "gates.admission.capacity": (60, 100, 200, 400),
     "gates.score.recency_weight": (0.0, 0.1, 0.25, 0.4, 0.6),
     "gates.score.importance_weight": (0.2, 0.35, 0.5, 0.8),
     "gates.score.support_weight": (0.0, 0.1, 0.25, 0.5),
@@ -101,12 +101,13 @@ def main() -> None:
     parser.add_argument("--extractor", choices=("local", "perfect"), default="local")
     parser.add_argument("--pool", choices=("main", "held-out"), default="main")
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--only", default="", help="settings whose name holds this")
+    parser.add_argument("--only", default="", help="parts of names of settings, with commas")
     parser.add_argument("--write", action="store_true")
     asked = parser.parse_args()
     asked.seeds = 1
     units = list(bench.units(asked, bench.digest()))
-    chosen = {p: v for p, v in SETTINGS.items() if asked.only in p}
+    wanted = asked.only.split(",")
+    chosen = {p: v for p, v in SETTINGS.items() if any(part in p for part in wanted)}
     # Life by life, so that a reading is loaded while it is warm.
     jobs = [(u, path, v) for u in units for path, values in chosen.items() for v in values]
     from page import sweep_tables, write_sweep
@@ -119,8 +120,10 @@ def main() -> None:
     text = sweep_tables(ordered, asked.days)
     print(text)
     if asked.write:
-        head = f"{asked.users} users, {asked.days} days, {asked.extractor} extractor."
-        write_sweep(ordered, asked.days, head, bench.ROOT / "docs" / "results")
+        head = (f"{asked.users} users, {asked.days} days, {asked.extractor} extractor, "
+                f"{asked.pool} wordings; no intervals: read the slope, not the decimals.")
+        name = "stability-sweep" + ("" if asked.extractor == "local" else "-perfect")
+        write_sweep(ordered, asked.days, head, bench.ROOT / "docs" / "results" / f"{name}.md")
 
 
 if __name__ == "__main__":
