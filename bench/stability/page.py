@@ -209,7 +209,7 @@ def write(results: Path, docs: Path) -> None:
     """Renew the tables and pictures between the marks of docs/results/stability.md."""
     page = docs / "stability.md"
     text = page.read_text("utf-8")
-    folders = sorted(results.iterdir(), key=lambda p: (_order(p.name), p.name))
+    folders = sorted(results.iterdir(), key=lambda p: _order(p.name))
     folders = [f for f in folders if any(f.glob("*.json"))]
     # One set of pictures for each extractor: of the run with the most turns.
     largest = {f.name.split("-")[0]: f for f in sorted(folders, key=_turns)}.values()
@@ -220,8 +220,8 @@ def write(results: Path, docs: Path) -> None:
     page.write_text(f"{before}{begin}\n\n" + "\n\n".join(parts) + f"\n\n{end}{after}", "utf-8")
 
 
-def _order(name: str) -> int:
-    return ("held-out" not in name) + 2 * name.startswith("perfect")
+def _order(name: str) -> tuple[bool, bool, int]:
+    return name.startswith("perfect"), "held-out" not in name, int(name.rsplit("-", 1)[1])
 
 
 def _turns(folder: Path) -> int:

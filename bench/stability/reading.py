@@ -86,8 +86,8 @@ def read(life: Life, mode: str, folder: Path, digest: str) -> Reading:
     for session in life.sessions:
         for said in session.turns:
             for candidate in found.candidates.get(said.id, ()):
-                _note(found, candidate.content, meaning_of(candidate, said))
-            _note(found, said.text, raw_meaning(said))
+                note(found, candidate.content, meaning_of(candidate, said))
+            note(found, said.text, raw_meaning(said))
     texts = list(found.meanings)
     vectors = embedder().embed_now(texts)
     found.vectors = {t: v.astype(np.float16) for t, v in zip(texts, vectors, strict=True)}
@@ -97,7 +97,8 @@ def read(life: Life, mode: str, folder: Path, digest: str) -> Reading:
     return found
 
 
-def _note(found: Reading, line: str, meaning: Meaning) -> None:
+def note(found: Reading, line: str, meaning: Meaning) -> None:
+    """Note one more thing that a line may mean."""
     known = found.meanings.setdefault(line, [])
     if meaning not in known:
         known.append(meaning)

@@ -36,8 +36,8 @@ def measured(bench, life, show):
         for said in session.turns:
             for candidate in reading.candidates[said.id]:
                 meaning = bench["reading"].meaning_of(candidate, said)
-                bench["reading"]._note(reading, candidate.content, meaning)
-            bench["reading"]._note(reading, said.text, bench["reading"].raw_meaning(said))
+                bench["reading"].note(reading, candidate.content, meaning)
+            bench["reading"].note(reading, said.text, bench["reading"].raw_meaning(said))
     tally = bench["measures"].Tally(life, reading)
     for session in life.sessions:
         lines = [bench["designs"].Line(text) for text in show(session)]
