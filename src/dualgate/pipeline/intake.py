@@ -121,14 +121,32 @@ def without_private(text: str) -> str:
 
 
 def redacted(candidate: Candidate, redactor: Redactor) -> Candidate:
-    """Return the candidate without secrets, whoever proposed it [P1]."""
+    """Return the candidate without secrets, whoever proposed it [P1].
+
+    A password is one by the words before it. So a value is read behind its attribute as well, and
+    what was taken out of the sentences is taken out of the fields: there, it is left out whole.
+    """
     changes: dict[str, Any] = {
         name: redactor.redact(text)
         for name in ("content", "subject", "attribute", "value", "quote")
         if (text := getattr(candidate, name)) is not None
     }
+    given = [text for text in (candidate.content, candidate.quote) if text is not None]
+    kept = [changes[name] for name in ("content", "quote") if name in changes]
+    if candidate.attribute and candidate.value:
+        slot = f"{candidate.attribute.replace('_', ' ')}: {candidate.value}"
+        given.append(slot)
+        kept.append(redactor.redact(slot))
+
+    def taken_out(word: str) -> bool:
+        pairs = zip(given, kept, strict=True)
+        return any(word in before and word not in after for before, after in pairs)
+
+    if candidate.value and taken_out(candidate.value):
+        changes["value"] = None
     for name in ("qualifiers", "entities", "tags"):
-        changes[name] = tuple(redactor.redact(word) for word in getattr(candidate, name))
+        words = (word for word in getattr(candidate, name) if not taken_out(word))
+        changes[name] = tuple(redactor.redact(word) for word in words)
     return replace(candidate, **changes)
 
 

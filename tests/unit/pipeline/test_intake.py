@@ -242,3 +242,29 @@ def test_no_part_of_a_proposed_candidate_carries_a_secret(field):
 
 def test_a_candidate_without_secrets_is_left_as_it_is():
     assert intake.redacted(full_candidate(), REDACTOR) == full_candidate()
+
+
+@pytest.mark.parametrize(
+    ("content", "attribute"),
+    [
+        ("The wifi password is hunter2secret", None),
+        ("用户的密码是 hunter2secret", "login"),
+        ("Has a login", "password"),
+        ("Has a login", "wifi_password"),
+        ("Has a login", "密码"),
+    ],
+)
+def test_a_field_is_read_with_the_words_beside_it(content, attribute):
+    """A password is one because of what stands before it; alone, its value is only a word."""
+    given = Candidate(
+        "fact", content, confidence=0.9, attribute=attribute, value="hunter2secret"
+    )
+    told = Candidate(
+        "fact", content, confidence=0.9, quote="my password is hunter2secret",
+        qualifiers=("hunter2secret", "at home"), entities=("hunter2secret",),
+        tags=("hunter2secret",),
+    )  # fmt: skip
+
+    assert "hunter2secret" not in str(intake.redacted(given, REDACTOR))
+    assert "hunter2secret" not in str(intake.redacted(told, REDACTOR))
+    assert intake.redacted(told, REDACTOR).qualifiers == ("at home",)
