@@ -251,6 +251,7 @@ def _section(folder: Path, target: Path, *, drawn: bool) -> str:
 
 _SWEPT = ("explained", "contamination", "drift", "false-freezes", "lost-corrections", "lag",
           "contradictions", "tokens")  # fmt: skip
+_WIDEST = 80  # characters under a picture
 
 
 def sweep_tables(found: Mapping[str, Mapping[str, list[dict[str, Any]]]], days: int) -> str:
@@ -290,6 +291,8 @@ def write_sweep(
                             if (r := m.of(s)) is not None] for m in chosen}  # fmt: skip
         name = f"{page.stem.removeprefix('stability-')}-{path.replace('.', '-')}.svg"
         x_title = "   ".join(f"{n}: {value}" for n, value in enumerate(sums))
+        if len(x_title) > _WIDEST:
+            x_title = "row of the table, from 0"
         drawn = picture.lines(f"{path}, %", {k: v for k, v in series.items() if v}, x_title)
         (folder / name).write_text(drawn, "utf-8")
         text += sweep_tables({path: values}, days) + f"\n\n![{path}](stability/{name})\n\n"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
-_COLOURS = ("#c2410c", "#7c8ba1", "#94a3b8", "#64748b", "#2563eb", "#0d9488", "#9333ea", "#ca8a04",
-            "#be185d", "#4d7c0f")  # fmt: skip
+# The first is dualgate's own.
+_COLOURS = ("#c2410c", "#94a3b8", "#2563eb", "#0d9488", "#9333ea", "#ca8a04", "#be185d", "#4d7c0f",
+            "#475569", "#0891b2", "#7c2d12", "#a3a300", "#db2777", "#15803d")  # fmt: skip
 _TEXT = 'font-family="system-ui, sans-serif" fill="#6b7280"'
 
 
