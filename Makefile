@@ -45,12 +45,12 @@ browser:  ## install Chromium for the tests of the panel, where there is none (D
 	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
 	    --no-install-recommends chromium fonts-wqy-microhei >/dev/null; }
 
-# Another size: make bench-stability STABILITY="--users 200 --days 91 --seeds 5"
+# Another size: make bench-stability STABILITY="--users 200 --days 91 --seeds 5"; --write renews the page.
 STABILITY ?= --users 20 --days 21 --seeds 1 --pool held-out
 
 bench-stability: install-dev  ## months of simulated talk through dualgate and the usual designs
 	$(BIN)/python bench/stability $(STABILITY)
-	$(BIN)/python bench/stability $(STABILITY) --extractor perfect --write
+	$(BIN)/python bench/stability $(STABILITY) --extractor perfect
 
 lock:  ## renew both locks from pyproject.toml; needs uv
 	uv pip compile pyproject.toml --extra server --group build --universal --python-version 3.11 \
