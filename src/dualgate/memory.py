@@ -645,8 +645,9 @@ class MemoryVerbs:
         JSON Lines, a page of Markdown, and a manifest with checksums. Raises InvalidInputError.
         """
         require_id("user_id", user_id)
+        place = intake.require_path("path", path)
         await self._uses.flush()
-        return await exporting.export(user_id, str(path), self._export, asyncio.to_thread)
+        return await exporting.export(user_id, place, self._export, asyncio.to_thread)
 
     async def import_(self, user_id: str, path: str | Path) -> ImportReport:
         """Read an export back without loss, all of it or nothing; twice changes nothing [P3].
@@ -655,8 +656,9 @@ class MemoryVerbs:
         InvalidInputError for an archive that was changed or damaged.
         """
         require_id("user_id", user_id)
+        place = intake.require_path("path", path)
         await self._uses.flush()
-        report = await exporting.import_(user_id, str(path), self._export, asyncio.to_thread)
+        report = await exporting.import_(user_id, place, self._export, asyncio.to_thread)
         await index_missing(self._transcript(user_id), self._parts.clock)
         self._worker.wake()
         return report

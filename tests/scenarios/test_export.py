@@ -317,6 +317,19 @@ async def test_a_path_that_is_taken_or_holds_no_archive_is_an_error(memory, tmp_
     assert sorted(os.listdir(tmp_path / "taken")) == ["file"]  # noqa: PTH208
 
 
+@pytest.mark.parametrize(
+    "path", ["", " ", "a\0b", "\ud800", "~nobody-here/x", "x" * 300, None, 5], ids=ascii
+)
+async def test_what_can_be_no_path_is_an_error_that_names_it(memory, tmp_path, monkeypatch, path):
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    with pytest.raises(InvalidInputError, match="path"):
+        await memory.export(USER, path)
+    with pytest.raises(InvalidInputError, match="path"):
+        await memory.import_(USER, path)
+    assert not list((tmp_path / "here").iterdir())
+
+
 async def test_a_zip_with_a_path_that_climbs_out_writes_nothing(memory, tmp_path):
     await memory.export(USER, tmp_path / "a.zip")
     with zipfile.ZipFile(tmp_path / "a.zip", "a") as packed:

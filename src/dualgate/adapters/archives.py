@@ -24,30 +24,32 @@ class DiskArchives:
 
     def write(self, path: str, files: Mapping[str, bytes]) -> None:
         """Write all files or nothing; only this user of the machine may read them."""
-        place = Path(path).expanduser()
-        if place.exists() and not (place.is_dir() and not any(place.iterdir())):
-            raise InvalidInputError("path", "is taken: name a new folder or .zip file", path)
         try:
+            place = Path(path).expanduser()
+            if place.exists() and not (place.is_dir() and not any(place.iterdir())):
+                raise InvalidInputError("path", "is taken: name a new folder or .zip file", path)
             place.parent.mkdir(parents=True, exist_ok=True)
             if place.suffix.lower() == ".zip":
                 _write_zip(place, files)
             else:
                 _write_folder(place, files)
-        except OSError as error:
+        # RuntimeError: "~somebody" of whom no home is known.
+        except (OSError, RuntimeError) as error:
             raise InvalidInputError("path", f"cannot be written: {error}", path) from error
 
     def read(self, path: str) -> dict[str, bytes]:
         """Return all files by name."""
-        place = Path(path).expanduser()
         try:
+            place = Path(path).expanduser()
             if place.is_dir():
                 return _read_folder(place)
             if zipfile.is_zipfile(place):
                 return _read_zip(place)
+            there = place.exists()
         except (OSError, zipfile.BadZipFile, RuntimeError) as error:
             raise InvalidInputError("path", f"cannot be read: {error}", path) from error
         rule = "must be a folder or .zip that `export` wrote"
-        raise InvalidInputError("path", rule if place.exists() else f"{rule}; none is there", path)
+        raise InvalidInputError("path", rule if there else f"{rule}; none is there", path)
 
 
 def _write_folder(place: Path, files: Mapping[str, bytes]) -> None:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from dualgate.domain.items import Candidate, Message, clean_text, require_aware
@@ -45,6 +46,16 @@ def require_id(argument: str, value: object) -> str:
     if "\x00" in value or any("\ud800" <= c <= "\udfff" for c in value):
         raise InvalidInputError(argument, "must be valid text without NUL", value)
     return value
+
+
+def require_path(argument: str, value: object) -> str:
+    """Return a path of the file system as text, or refuse what can be none."""
+    if not isinstance(value, str | Path) or not str(value).strip():
+        raise InvalidInputError(argument, "must be a path, as text or Path", value)
+    text = str(value)
+    if "\x00" in text or any("\ud800" <= c < "\udc80" or "\udcff" < c <= "\udfff" for c in text):
+        raise InvalidInputError(argument, "must be valid text without NUL", value)
+    return text
 
 
 def require_flag(argument: str, value: object) -> bool:
