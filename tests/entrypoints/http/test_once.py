@@ -67,10 +67,25 @@ async def test_the_same_request_at_the_same_time_is_done_once(client, server):
     assert (await server.memory.stats("ann")).turns == 1
 
 
+async def test_of_a_private_request_not_even_its_key_is_kept(tmp_path):
+    """[P2]: nothing of it is written"""
+    async with serving(f"sqlite:///{tmp_path / 'memory.db'}") as server:
+        client = await server.client()
+        said = {**SAID, "user_id": "zebracorn", "private": True}
+        first = await client.post("/v1/observe", json=said, headers=KEYED)
+        again = await client.post("/v1/observe", json=said, headers=KEYED)
+    held = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+
+    assert first.status_code == again.status_code == 202
+    assert first.json() == again.json()
+    assert b"zebracorn" not in held
+
+
 async def test_what_is_kept_of_a_request_holds_no_word_of_it(tmp_path):
     async with serving(f"sqlite:///{tmp_path / 'memory.db'}") as server:
         client = await server.client()
-        said = {**SAID, "messages": [{"role": "user", "content": "zebracorn"}], "private": True}
+        # A session of nothing: what was said is not kept for its own sake.
+        said = {**SAID, "session_id": "zebracorn", "messages": []}
         await client.post("/v1/observe", json=said, headers={"idempotency-key": "plainkey"})
         now = server.memory.keys.now()
         probe = Answered(user_id="ann", key=named("plainkey"), fingerprint="", begun_at=now)
