@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
@@ -154,3 +154,15 @@ def test_the_gates_numbers_are_those_that_were_recorded():
     )
 
     assert (day.threshold, day.lowest, day.median, day.highest) == (0.62, 0.5, 0.7, 0.9)
+
+
+@pytest.mark.parametrize("hours", [8, -8])
+@pytest.mark.parametrize(
+    "end", [datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)]
+)
+def test_a_time_at_the_end_of_the_calendar_is_told_in_every_zone(hours, end):
+    """Never is often written as the last second of the year 9999."""
+    say = Words("en", timezone(timedelta(hours=hours)))
+
+    assert say.day(end).endswith(str(end.year))
+    assert say.time(end)

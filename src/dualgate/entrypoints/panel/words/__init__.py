@@ -54,15 +54,22 @@ class Words:
         >>> Words("en").day(when), Words("zh").day(when)
         ('2 Mar 2026', '2026年3月2日')
         """
-        here = moment.astimezone(self._zone)
+        here = self._here(moment)
         if self.lang == "zh":
             return f"{here.year}年{here.month}月{here.day}日"
         return f"{here.day} {_MONTHS[here.month - 1]} {here.year}"
 
     def time(self, moment: datetime) -> str:
         """Return a date with hours and minutes."""
-        here = moment.astimezone(self._zone)
+        here = self._here(moment)
         return f"{self.day(moment)} {here.hour:02}:{here.minute:02}"
+
+    def _here(self, moment: datetime) -> datetime:
+        try:
+            return moment.astimezone(self._zone)
+        except OverflowError:
+            # The calendar ends in UTC: "never" is often its last second.
+            return moment
 
     def number(self, value: object) -> object:
         """Return a number as it is shown: cut, not rounded, so that 0.699 never reads as 0.70.
