@@ -17,7 +17,7 @@ LOCKED  := $(PIP) install --quiet --require-hashes --only-binary :all:
 export PIP_NO_WARN_SCRIPT_LOCATION := 1
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' Makefile
 
 install: $(VENV)/.installed  ## make .venv and install dualgate into it
 

@@ -181,7 +181,7 @@ async def _opens(url: str, settings: Settings) -> list[Finding]:
         "users": stats.users, "items": sum(stats.items.values()), "waiting": depth.waiting,
         "dead": depth.dead,
     }  # fmt: skip
-    said = f"the database opens: {numbers['users']} users, {numbers['items']} memories"
+    said = f"the database opens; users: {numbers['users']}, memories: {numbers['items']}"
     found = [Finding(check="database", verdict=Verdict.OK, said=said, numbers=numbers)]
     if depth.dead:
         found.append(Finding(

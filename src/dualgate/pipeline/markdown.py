@@ -21,7 +21,7 @@ _WORDS = {
         Status.FROZEN: "Frozen", Status.CONFIRMED: "Confirmed", Status.CANDIDATE: "Candidates",
         Status.ARCHIVED: "Archived", Status.SUPERSEDED: "Earlier versions",
         Status.FORGOTTEN: "Forgotten (can still be restored)",
-        "facts": "{0}, since {1:%Y-%m-%d}, last {2:%Y-%m-%d}, {3:g} confirmations, version {4}",
+        "facts": "{0}, since {1:%Y-%m-%d}, last {2:%Y-%m-%d}, confirmations: {3:g}, version {4}",
         "turns": "Conversations", "none": "Nothing is remembered.",
     },
     "zh": {

@@ -158,7 +158,7 @@ def _show_bad(frame: Frame, out: Page, report: ReadReport) -> None:
         ("other files", len(report.ignored)),
         ("bad entries", len(report.bad)),
     ]
-    out.line(" · ".join(f"{frame.word(name)} {count}" for name, count in counts if count))
+    out.line(" · ".join(f"{frame.word(name)}: {count}" for name, count in counts if count))
     for entry in report.bad[:_BAD_SHOWN]:
         place = entry.path if entry.line is None else f"{entry.path}:{entry.line}"
         out.line(f"  {place}: {entry.reason}")
