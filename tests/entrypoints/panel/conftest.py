@@ -168,7 +168,8 @@ class Visitor:
         return self.page.locator("main").inner_text()
 
 
-@pytest.fixture(scope="session")
+# One a module: while it is open its event loop runs in this thread, and no other test can run one.
+@pytest.fixture(scope="module")
 def browser():
     path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
     if path is None:

@@ -36,6 +36,8 @@ WEAK_AT = 0.6
 JOIN_WEAK_AT = 0.35
 # Taking a calm word for an outburst costs half a confirmation; the reverse freezes a mood [F1, F2].
 EMOTIONAL_AT = 0.35
+# Taking a remark for a correction moves what is frozen; the reverse only waits for more [F3].
+CORRECTION_AT = 0.75
 # A turn with more clauses than this is first thinned by the cheap head, without embeddings.
 EMBED_LIMIT = 32
 # In a turn as long as a document, only clauses that speak of someone, or to someone, are read.
@@ -301,6 +303,8 @@ def describe(reading: Reading, found: Sequence[Statement], vectors: Array, model
             best = int(line.argmax())
             if name == "evidence" and line[head.labels.index("emotional")] >= EMOTIONAL_AT:
                 best = head.labels.index("emotional")
+            if name == "correction" and line[head.labels.index("yes")] < CORRECTION_AT:
+                best = head.labels.index("no")
             described[index][name] = (head.labels[best], float(line[best]))
     for each, kinds in zip(found, described, strict=True):
         named = named_kind(each.text)
