@@ -22,7 +22,8 @@ from dualgate.testing import HashEmbedder, ManualClock, ScriptedExtractor
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 USER = "ann"
 SHORT = Candidate("preference", "The user prefers short answers", confidence=0.95,
-                  attribute="reply_length", value="short", quote="short answers please")  # fmt: skip
+                  attribute="reply_length", value="short",
+                  quote="short answers please")  # fmt: skip
 LONG = Candidate("preference", "The user prefers detailed answers", confidence=0.8,
                  attribute="reply_length", value="detailed",
                  quote="detail, please")  # fmt: skip

@@ -46,6 +46,26 @@ async def test_what_is_asked_this_once_is_no_lasting_wish(
 
 
 @pytest.mark.parametrize(
+    ("lines", "kept"),
+    [
+        (("I prefer metric units.", "As I said, I prefer metric units.",
+          "I always prefer metric units."), "The user prefers metric units."),
+        (("我喜欢用公制单位。", "说过了，我喜欢用公制单位。", "我一直喜欢用公制单位。"),
+         "用户喜欢用公制单位"),
+    ],
+)  # fmt: skip
+async def test_said_in_three_conversations_it_freezes_however_it_is_stressed(
+    talk: Talk, lines: tuple[str, ...], kept: str
+) -> None:
+    """[F1, C1]: "as I said" and "always" add nothing to a liking"""
+    for n, line in enumerate(lines):
+        await talk.says(line, session=f"monday {n}")
+
+    (item,) = await talk.active()
+    assert (item.content, item.status) == (kept, "frozen")
+
+
+@pytest.mark.parametrize(
     "lines",
     [
         ("回答别用表格。", "说了别用表格。", "别用表格！", "再说一遍，别用表格。"),  # S080

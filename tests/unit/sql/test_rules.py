@@ -121,7 +121,7 @@ INDEXED = IndexedTurn(
 )
 
 
-async def _live_a_day(path):
+async def _live_a_day(path):  # noqa: PLR0915  (a day is a story, told in order)
     backend = await open_sqlite(path, archive_capacity=1)
     store = backend.store
     await backend.queue.enqueue(a_job())

@@ -11,6 +11,7 @@ Rules of this file:
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import files
@@ -77,6 +78,7 @@ class StatementJudge:
         given: Sequence[tuple[Structure | None, Structure | None]] | None = None,
     ) -> tuple[Numbers, Numbers]:
         """Return (same, conflicting) of pairs of sentences, each 0-1."""
+        pairs = [(unstressed(one), unstressed(other)) for one, other in pairs]
         structures = given or [(None, None)] * len(pairs)
         rows = [
             compare(
@@ -106,6 +108,23 @@ class StatementJudge:
             polarity=given.polarity,
             qualifiers=tuple(self._structurer.canonical("", each) for each in given.qualifiers),
         )
+
+
+_STRESS = re.compile(
+    r"\b(the user) (?:always|still|really|just|honestly|actually) "
+    r"(?=(?:like|love|prefer|enjoy|hate|dislike|adore)s?\b)"
+    r"|(用户)(?:一直|还是|真的|就是|一向|向来)(?:都)?(?=更?(?:喜欢|偏好|习惯)|爱|讨厌)",
+    re.IGNORECASE,
+)
+
+
+def unstressed(text: str) -> str:
+    """Drop the word that only stresses a liking: who always prefers tea prefers tea.
+
+    >>> unstressed("The user always prefers metric units."), unstressed("用户一直喜欢喝茶")
+    ('The user prefers metric units.', '用户喜欢喝茶')
+    """
+    return _STRESS.sub(lambda found: f"{found[1]} " if found[1] else found[2], text)
 
 
 def _without_strangers(pairs: Sequence[tuple[str, str]], conflicting: Numbers) -> Numbers:

@@ -13,6 +13,7 @@ from dualgate.domain.types import ItemType
 _ZH_FILLER = re.compile(
     r"^(?:(?:嗯+|呃+|哦+|啊|哎呀?|唉|诶|欸|额|那个|就是说?|对了|话说|说起来|然后|还有就?是?|另外|顺便(?:说|提)?一?[句下]?|btw|ps"
     r"|我?跟你(?:们)?(?:讲|说)(?:一?下|个事)?|说个事|告诉你|提醒你?一?[句下]|交个底|(?:你|麻烦你?|请)?(?:帮我)?(?:给我)?记(?:一?下|住|着|死|好)(?:了|哈|啊)?"
+    r"|(?:我)?(?:之前|上次|前面|刚才|早就|已经)?(?:跟你)?(?:说|讲|提)过(?:的|了|很多次了?|好几次了?)?|还是那句话|再(?:说|强调)一遍"
     r"|先说好|说真的|讲真|老实说|其实吧?|反正|总之|所以说?|但是?|不过|而且|并且|因为|行吧?|好(?:的|吧|嘞)?|对|是的)[\s,，:：。、!！]*)+",
     re.IGNORECASE,
 )
@@ -33,6 +34,7 @@ _ZH_PERSON: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 )
 _EN_FILLER = re.compile(
     r"^(?:(?:and|but|so|because|also|plus|btw|by the way|oh|ok(?:ay)?|well|hey|hi|yeah|yep|yes|no,|um+|uh+|hmm+|like|lol|haha|fyi|look|listen"
+    r"|(?:like |as )?i (?:have |'ve )?(?:already )?(?:said|mentioned|told you)(?: (?:before|already|earlier|last time))?|again"
     r"|honestly|just so you know|for the record|for context|heads up|note(?: that)?|please|pls|remember(?: that)?|keep in mind(?: that)?"
     r"|one (?:more )?thing|ps|p\.s\.?|actually|anyway|thing is|the thing is|tbh|right|great|thanks|thx|sorry|which means|since|though|although)"
     r"(?:[\s,:;.!–—-]+|$))+",
