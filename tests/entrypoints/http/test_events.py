@@ -102,3 +102,15 @@ async def test_a_listener_that_goes_leaves_nothing_behind():
         pass
 
     assert hub._listeners == {}  # noqa: SLF001
+
+
+async def test_a_key_that_is_revoked_ends_its_open_stream_untold(server, observed):
+    made = await server.memory.keys.create("acme", scope="read")
+    task = asyncio.create_task(heard(await server.client(made.secret), 1))
+    async with asyncio.timeout(5):
+        while not server.app.state.events._listeners:  # noqa: ASYNC110, SLF001
+            await asyncio.sleep(0.01)
+    await server.memory.keys.revoke(made.key.id, tenant="acme")
+    await observed(use=await server.client(await server.key("acme", "write")))
+
+    assert await asyncio.wait_for(task, 10) == []

@@ -128,3 +128,15 @@ async def test_a_failed_job_is_logged_by_its_id_without_what_it_quotes(observed,
     assert answer.json()["state"] == "dead"
     assert line["job_id"] == answer.json()["job_id"]
     assert "secret sentence" not in str(quiet)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/?kind=zzz", "/?pool=zzz", "/?text=%00", "/?cursor=zzz", "/happened?show=zzz", "/items/zzz"],
+)
+async def test_whatever_a_browser_asks_the_panel_is_no_fault_of_the_server(client, observed, path):
+    await observed()
+    cookies = {"cookie": f"dualgate_user=ann; dualgate_done=like:x:{'9' * 5000}"}
+
+    answer = await client.get(f"/panel{path}", headers=cookies)
+    assert answer.status_code in {200, 404, 422}

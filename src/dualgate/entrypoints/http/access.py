@@ -22,7 +22,7 @@ from dualgate.pipeline.serving import Scope
 
 __all__ = [
     "SESSION_COOKIE", "USER_COOKIE", "Caller", "Governing", "Looking", "Operating", "PanelUser",
-    "Reading", "Scope", "Writing", "caller_of", "from_this_machine", "panel_user",
+    "Reading", "Scope", "Writing", "caller_of", "from_this_machine", "may_still", "panel_user",
 ]  # fmt: skip
 
 SESSION_COOKIE = "dualgate_key"
@@ -109,6 +109,11 @@ async def caller_of(request: Request) -> Caller:
         raise UnauthorizedError("an API key that is valid is needed: Authorization: Bearer …")
     request.state.caller = caller
     return caller
+
+
+async def may_still(request: Request, caller: Caller) -> bool:
+    """Return whether a long answer may go on: its key may have been revoked meanwhile."""
+    return await _known(request, request.app.state.access) == caller
 
 
 async def _known(request: Request, access: CallerBook) -> Caller | None:

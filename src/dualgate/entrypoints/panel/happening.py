@@ -13,7 +13,7 @@ from fastapi.responses import StreamingResponse
 from dualgate import Memory
 from dualgate.domain.plan import Decision, Move
 from dualgate.domain.status import HOT
-from dualgate.entrypoints.http.access import PanelUser
+from dualgate.entrypoints.http.access import PanelUser, may_still
 from dualgate.entrypoints.panel import charts, page, telling
 from dualgate.entrypoints.panel.failures import PanelRoute
 from dualgate.entrypoints.panel.live import changes
@@ -56,7 +56,10 @@ async def happened(
 @router.get("/live")
 async def live(request: Request, looking: PanelUser) -> Response:
     """Tell the page that something has changed, as long as it is open."""
-    told = changes(page.memory_of(request), request.app.state.events, looking.stored_id)
+    told = changes(
+        page.memory_of(request), request.app.state.events, looking.stored_id,
+        may=lambda: may_still(request, looking.caller),
+    )  # fmt: skip
     return StreamingResponse(
         told, media_type="text/event-stream", headers={"Cache-Control": "no-store"}
     )

@@ -84,4 +84,8 @@ def told(request: Request, known: Any) -> Done | None:
     item_id, _, count = rest.partition(":")
     if not verb or not known(f"done.{verb}"):
         return None
-    return Done(verb, item_id, int(count) if count.isdecimal() else 0)
+    counted = count.isdecimal() and len(count) < _COUNT_DIGITS
+    return Done(verb, item_id, int(count) if counted else 0)
+
+
+_COUNT_DIGITS = 9  # a browser's cookie may hold anything

@@ -81,6 +81,7 @@ async def memories(
         return page.go(request, "/choose")
     say = page.words_for(request)
     pool = pool if pool in POOLS else "live"
+    kind = kind if kind in list(ItemType) else ""
     found = await page.memory_of(request).items(
         looking.stored_id, status=POOLS[pool], item_type=kind or None, text=text or None,
         limit=_SHOWN, cursor=cursor,

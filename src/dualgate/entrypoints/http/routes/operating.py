@@ -10,7 +10,14 @@ from fastapi import APIRouter, Header, Query, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.exceptions import HTTPException
 
-from dualgate.entrypoints.http.access import Caller, Governing, Operating, Reading, Writing
+from dualgate.entrypoints.http.access import (
+    Caller,
+    Governing,
+    Operating,
+    Reading,
+    Writing,
+    may_still,
+)
 from dualgate.entrypoints.http.answers import (
     DeadJobOut,
     DeadPageOut,
@@ -53,7 +60,7 @@ async def users(
 
 @router.get("/events", response_class=EventSourceResponse)
 async def events(
-    user_id: UserId, caller: Reading, memory: Memories, live: LiveEvents,
+    request: Request, user_id: UserId, caller: Reading, memory: Memories, live: LiveEvents,
     last_event_id: Annotated[str | None, Header(max_length=512)] = None,
     limit: Annotated[int | None, Query(ge=1, description="End after so many events.")] = None,
 ) -> AsyncIterator[ServerSentEvent]:  # fmt: skip
@@ -65,6 +72,8 @@ async def events(
     """
     told = 0
     async for event in stream(memory, live, caller.user(user_id), after=last_event_id):
+        if not await may_still(request, caller):
+            return
         if event is None:
             yield ServerSentEvent(comment="nothing new")
             continue
