@@ -140,3 +140,13 @@ async def test_whatever_a_browser_asks_the_panel_is_no_fault_of_the_server(clien
 
     answer = await client.get(f"/panel{path}", headers=cookies)
     assert answer.status_code in {200, 404, 422}
+
+
+async def test_a_link_of_another_site_signs_nobody_in(client, server):
+    """[P4]: else a page elsewhere could have a browser write into another's memory"""
+    key = await server.key()
+    link = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
+
+    assert (await client.get(f"/enter?key={key}", headers=link)).status_code == 403
+    assert (await client.get("/panel/", headers=link)).status_code < 400
+    assert (await client.get(f"/enter?key={key}")).status_code < 400

@@ -40,6 +40,7 @@ HEADERS = {
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 IMPORT_BYTES = 1_000_000_000  # of an archive, which goes to a file piece by piece
 CLIENT_LEFT = 499  # as other servers log it: the client left before the answer
+ENTER = "/enter"
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^:\[\]/@\s]+)(?::\d{1,5})?")
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -145,6 +146,8 @@ class Guard:
             )
         site = headers.get("sec-fetch-site", "none")
         opened = scope["method"] in _SAFE and headers.get("sec-fetch-mode") == "navigate"
+        # A link elsewhere may open a page, but not sign this browser in under a key of its own.
+        opened = opened and not scope["path"].endswith(ENTER)
         if origin is None and site not in {"none", "same-origin"} and not opened:
             return HTTPStatus.FORBIDDEN, "Sec-Fetch-Site: another site may not call this server"
         length = headers.get("content-length", "0")
