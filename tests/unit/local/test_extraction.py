@@ -62,6 +62,25 @@ async def test_a_plain_statement_of_the_user_is_kept(
 
 
 @pytest.mark.parametrize(
+    ("text", "told", "asked"),
+    [
+        ("我对青霉素过敏，以后回答都短一点", "过敏", "短"),
+        ("我有高血压，今后给我推的菜都要少盐", "高血压", "少盐"),
+        ("I'm allergic to penicillin, from now on keep answers short", "penicillin", "short"),
+        ("my kids are vegan, going forward only plan meals for them without eggs", "vegan", "eggs"),
+    ],
+)
+async def test_what_one_is_and_an_order_for_later_are_two_memories(
+    extractor: LocalExtractor, text: str, told: str, asked: str
+) -> None:
+    """[C1]: the one changes without the other"""
+    contents = [each.content for each in kept(await read(extractor, text))]
+
+    assert any(told in each and asked not in each for each in contents)
+    assert any(asked in each and told not in each for each in contents)
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "今天天气怎么样？",

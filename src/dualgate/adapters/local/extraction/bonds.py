@@ -80,6 +80,28 @@ def bound(left: Clause, right: Clause) -> bool:
     )
 
 
+_ORDER = re.compile(
+    r"^(?:那|所以|还有|另外|请)*(?:以后|今后|往后|从现在|从今)(?!再|就没|没|不会|有)"
+    r"|^\W*(?:(?:and|so|also|please|but)\W+)*(?:from now on|going forward|from here on)\b",
+    re.IGNORECASE,
+)
+_STATES = re.compile(
+    r"^我(?:一直|从小)?(?:对|有|是|在|叫|姓|住|吃|养|不吃|不能|没|的)|^\W*(?:i'm|i am|i have|i live|i work|my)\b",
+    re.IGNORECASE,
+)
+
+
+def parts(left: Clause, right: Clause) -> bool:
+    """Tell whether an order for later follows what the user is or has: each changes on its own.
+
+    >>> from dualgate.adapters.local.extraction.reading import read_text
+    >>> parts(*read_text("I'm allergic to nuts, from now on keep it short").clauses)
+    True
+    """
+    told = left.text.strip().replace("’", "'")
+    return bool(_ORDER.search(right.text.strip())) and bool(_STATES.search(told))
+
+
 def leans(text: str) -> bool:
     """Words that point back at what was just said: alone they state nothing one could remember.
 

@@ -13,7 +13,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from dualgate.adapters.local.extraction.bonds import bound, is_adverbial, is_empty, leans
+from dualgate.adapters.local.extraction.bonds import (
+    bound,
+    is_adverbial,
+    is_empty,
+    leans,
+    parts,
+)
 from dualgate.adapters.local.extraction.clauses import Clause
 from dualgate.adapters.local.extraction.cues import cues_in
 from dualgate.adapters.local.extraction.features import (
@@ -127,7 +133,8 @@ def joined(
             weak = float(min(probabilities[index - 1 : index + 1, STATES.index(scope.value)]))
             needed = JOIN_AT if weak >= WEAK_AT else JOIN_WEAK_AT
             hangs = bound(left, right) or leans(right.text)
-            if hangs or seams.get(index, 0.0) >= needed:
+            goes_on = seams.get(index, 0.0) >= needed and not parts(left, right)
+            if hangs or goes_on:
                 runs[-1] = (runs[-1][0], index, scope)
                 continue
         runs.append((index, index, scope))
