@@ -14,19 +14,23 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
 from typing import TypeVar
 
 import aiosqlite
+from aiosqlite.core import _STOP_RUNNING_SENTINEL
 
 from dualgate.adapters.sql.dialects import Sql, SqliteSql
 from dualgate.adapters.sql.failures import translated
 from dualgate.errors import StoreError
 
 T = TypeVar("T")
+Call = tuple["asyncio.Future[object] | None", Callable[[], object]]
 
 PRAGMAS = (
     "page_size=8192",  # int8 vectors of 512 bytes pack well; before the first page is written
@@ -59,12 +63,16 @@ def connect(path: Path, busy_seconds: float) -> sqlite3.Connection:
 
 
 class Driver(aiosqlite.Connection):
-    """An aiosqlite connection that runs a whole function on its thread, in one hop."""
+    """An aiosqlite connection that runs a whole function on its thread, in one hop.
+
+    Its thread outlives the caller's event loop: aiosqlite's own ends with a traceback where the
+    answer to a cancelled call finds its loop closed, and leaves the rollback behind it undone.
+    """
 
     def __init__(self, connector: Callable[[], sqlite3.Connection]) -> None:
         super().__init__(connector, iter_chunk_size=64)
         # A program that forgets to close must still be able to end.
-        self._thread.daemon = True
+        self._thread = threading.Thread(target=_work_off, args=(self._tx,), daemon=True)
 
     def run(self, work: Callable[[sqlite3.Connection], T]) -> asyncio.Future[T]:
         """Run `work` on the connection's thread; queued at once, in order of the calls."""
@@ -74,6 +82,33 @@ class Driver(aiosqlite.Connection):
         # What `_execute` does, less its coroutine: the queue is FIFO even for a cancelled caller.
         self._tx.put_nowait((future, partial(work, self._conn)))
         return future
+
+
+def _work_off(calls: SimpleQueue[Call]) -> None:
+    """Run queued calls in order until one asks to stop, whether or not anyone still waits."""
+    while True:
+        future, call = calls.get()
+        found: object = None
+        failure: BaseException | None = None
+        try:
+            found = call()
+        except BaseException as exc:  # noqa: BLE001 - it is the caller's, who gets it
+            failure = exc
+        if future is not None:
+            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                future.get_loop().call_soon_threadsafe(_settle, future, found, failure)
+        if found is _STOP_RUNNING_SENTINEL:
+            return
+        del future, call, found, failure  # nothing of the last call stays while waiting
+
+
+def _settle(future: asyncio.Future[object], found: object, failure: BaseException | None) -> None:
+    if future.done():
+        return
+    if failure is not None:
+        future.set_exception(failure)
+    else:
+        future.set_result(found)
 
 
 class Unit:
