@@ -21,7 +21,7 @@ def test_a_loop_that_ends_in_the_middle_of_a_unit_leaves_no_lock_and_no_dead_thr
     reached, may_go_on = threading.Event(), threading.Event()
     database = Database(path, BUSY_SECONDS)
 
-    def slow(sql):
+    def slow(_):
         reached.set()
         may_go_on.wait(10)
 
@@ -52,10 +52,11 @@ def test_a_call_given_up_before_its_answer_came_does_not_stop_the_next_one(tmp_p
     async def story():
         database = Database(path, BUSY_SECONDS)
         await database.open()
-        given_up = asyncio.ensure_future(database.read(lambda sql: threading.Event().wait(0.05)))
+        slow = database.read(lambda _: threading.Event().wait(0.05))
+        given_up = asyncio.ensure_future(slow)
         await asyncio.sleep(0.01)
         given_up.cancel()
-        answer = await database.read(lambda sql: 42)
+        answer = await database.read(lambda _: 42)
         await database.close()
         return answer
 
