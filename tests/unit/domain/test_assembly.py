@@ -51,12 +51,19 @@ def test_a_budget_never_exceeds_the_share_of_the_window():
     assert LIMITS.budgets(token_budget=5_000, window_tokens=10_000).total == 2_000
 
 
+@pytest.mark.parametrize("total", [1, 900, 5_000])
+def test_without_a_window_the_budget_is_what_was_asked_for(total):
+    """[R1]"""
+    assert LIMITS.budgets(token_budget=total).total == total
+
+
+@pytest.mark.parametrize("argument", ["token_budget", "window_tokens"])
 @pytest.mark.parametrize("wrong", [0, -1, 1.5, "9", True])
-def test_a_budget_that_is_no_whole_number_above_0_is_refused(wrong):
-    with pytest.raises(InvalidInputError, match="token_budget"):
-        LIMITS.budgets(token_budget=wrong)
-    with pytest.raises(InvalidInputError, match="window_tokens"):
-        LIMITS.budgets(window_tokens=wrong)
+def test_a_budget_that_is_no_whole_number_above_0_is_refused(argument, wrong):
+    with pytest.raises(InvalidInputError) as refused:
+        LIMITS.budgets(**{argument: wrong})
+
+    assert str(refused.value) == f"{argument}: must be a whole number above 0 (given: {wrong!r})"
 
 
 @pytest.mark.parametrize(

@@ -92,3 +92,40 @@ def test_what_the_user_has_forgotten_is_not_told_of_any_moment():
 
 def test_a_purged_item_is_left_out_though_its_moves_stay():
     assert believed([], [admitted("a", day(0))], day(1)) == []
+
+
+def test_what_was_replaced_later_lends_its_wording_to_nobody():
+    """[R5]: only a correction rewords an item; a successor had its own words from the start."""
+    items = [
+        an_item("tea", id="a", status=Status.SUPERSEDED, superseded_by="b"),
+        an_item("coffee", id="b"),
+    ]
+    moves = [
+        admitted("a", day(0)),
+        admitted("b", day(0)),
+        moved("a", Status.CANDIDATE, Status.SUPERSEDED, Cause.SUPERSEDED, day(4)),
+    ]
+
+    assert [content for _, content, _ in believed(items, moves, day(1))] == ["tea", "coffee"]
+
+
+def test_an_item_that_left_does_not_hide_those_that_stayed():
+    items = [an_item("gone", id="a", status=Status.ARCHIVED), an_item("here", id="b")]
+    moves = [
+        admitted("a", day(0)),
+        moved("a", Status.CANDIDATE, Status.ARCHIVED, Cause.FADED, day(1)),
+        admitted("b", day(0)),
+    ]
+
+    assert [content for _, content, _ in believed(items, moves, day(2))] == ["here"]
+
+
+def test_of_a_purged_item_no_older_wording_is_told():
+    """[P3]"""
+    older = an_item("first", id="v1", status=Status.SUPERSEDED, superseded_by="a")
+    moves = [
+        admitted("a", day(0)),
+        moved("v1", None, Status.SUPERSEDED, Cause.CORRECTED, day(2)),
+    ]
+
+    assert believed([older], moves, day(1)) == []
