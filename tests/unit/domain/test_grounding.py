@@ -51,6 +51,9 @@ def test_a_quote_stands_in_the_text_spacing_and_case_aside(quote, text, expected
         ("用户喜欢简洁的回答", "回答请简洁一点", True),
         ("用户喜欢简洁的回答", "今天天气不错", False),
         ("The user is a", "the user is a", False),
+        ("The user prefers short answers without tables", "a short breath", False),
+        (" ".join(f"w{n}" for n in range(50)), " ".join(f"w{n}" for n in range(17)), True),
+        (" ".join(f"w{n}" for n in range(50)), " ".join(f"w{n}" for n in range(16)), False),
     ],
 )
 def test_a_third_of_the_words_must_have_been_said(content, text, expected):

@@ -224,3 +224,79 @@ def test_an_item_that_answers_one_line_of_a_talk_is_not_hidden_by_the_others():
     talk = read_query("We went for a long walk by the sea yesterday\n" + line)
 
     assert fit(talk, item, 0.0, GATE).overlap == overlap(line, item)
+
+
+PERSONAL, WORLDLY = read_query("What is my budget?"), read_query("How tall is the tower")
+
+
+@pytest.mark.parametrize(
+    ("query", "strength", "shared", "expected"),
+    [
+        # A question about the user or a shared past has a lower bar than one about the world.
+        (PERSONAL, GATE.semantic_personal, 0.0, True),
+        (PERSONAL, GATE.semantic_personal - 0.001, 0.0, False),
+        (WORLDLY, GATE.semantic, 0.1, True),
+        (WORLDLY, GATE.semantic - 0.001, 0.1, False),
+        # Nearness alone must be greater, but only where the question is about the world.
+        (WORLDLY, GATE.semantic + GATE.alone, 0.0, True),
+        (WORLDLY, GATE.semantic + GATE.alone - 0.001, 0.0, False),
+        # Half of the words is an answer by itself.
+        (WORLDLY, 0.0, GATE.entity, True),
+        (WORLDLY, 0.0, GATE.entity - 0.001, False),
+    ],
+)
+def test_what_answers_reaches_its_bar_by_meaning_or_by_words(query, strength, shared, expected):
+    """[R3]"""
+    assert answers(query, Fit(strength, strength, shared), GATE) is expected
+
+
+def test_what_accompanies_an_unknown_subject_reaches_the_lower_bar():
+    """[R3]"""
+    bar = GATE.semantic * GATE.general_share
+    item = an_item(item_type=ItemType.PREFERENCE)
+
+    assert accompanies(WORLDLY, item, Fit(bar, bar, 0.0), GATE)
+    assert not accompanies(WORLDLY, item, Fit(bar, bar - 0.001, 0.0), GATE)
+
+
+def test_of_another_persons_item_everything_is_discounted_in_a_question_about_the_user():
+    """[R2]: cosine, words and what is meant alike; the subject's nearness is taken off whole"""
+    query = read_query("What is my budget for flowers?")
+    item = an_item("The budget of Kevin is 8000", subject="Kevin", item_type=ItemType.FACT)
+    words, factor = overlap(query.text, item), GATE.other_subject
+
+    found = fit(query, item, 0.5, GATE, to_subject=0.2, meant=1.0)
+
+    assert 0 < words < GATE.meant
+    assert found.cosine == pytest.approx(0.5 * factor)
+    assert found.overlap == pytest.approx(words * factor)
+    assert found.entity == pytest.approx(GATE.meant * factor)
+    assert found.factor == factor
+    assert found.strength == pytest.approx(
+        0.5 * factor + GATE.overlap_lift * GATE.meant * factor - GATE.subject_share * 0.2
+    )
+
+
+def test_in_a_question_about_anybody_the_discount_only_orders():
+    """[R2]"""
+    query = read_query("Which flowers grow in the shade?")
+    item = an_item("Kevin grows flowers", subject="Kevin", item_type=ItemType.FACT)
+    words = overlap(query.text, item)
+
+    found = fit(query, item, 0.5, GATE, to_subject=0.2)
+
+    assert words > 0
+    assert found.strength == pytest.approx(0.5 + GATE.overlap_lift * words)
+    assert (found.cosine, found.factor) == (0.5 * GATE.other_subject, GATE.other_subject)
+
+
+def test_the_item_type_that_a_question_hints_at_lifts_the_fit():
+    """[R2]"""
+    query = read_query("What did we decide?")
+    fits = {
+        kind: fit(query, an_item("Option B", item_type=kind), 0.3, GATE).strength
+        for kind in (ItemType.DECISION, ItemType.FACT)
+    }
+
+    assert fits[ItemType.FACT] == pytest.approx(0.3)
+    assert fits[ItemType.DECISION] == pytest.approx(0.3 + GATE.type_lift)
