@@ -105,6 +105,31 @@ def test_content_speaks_of_the_user_and_keeps_every_word(
     assert wanted in sentence(text, lang, kind)
 
 
+@pytest.mark.parametrize(
+    ("text", "lang", "kind", "wanted"),
+    [
+        ("水温保持在三十度", "zh", ItemType.FACT, "用户：水温保持在三十度"),
+        ("Nginx做反代", "zh", ItemType.FACT, "用户：Nginx做反代"),
+        ("水墨画我也特别喜欢", "zh", ItemType.PREFERENCE, "水墨画用户也特别喜欢"),
+        ("总是催我交稿", "zh", ItemType.FACT, "总是催用户交稿"),
+        ("平时跑步", "zh", ItemType.PREFERENCE, "用户平时跑步"),
+        ("每当下雨，我就会想家", "zh", ItemType.PREFERENCE, "每当下雨，用户就会想家"),
+        ("每次发日志，先给结论", "zh", ItemType.RULE, "用户要求：每次发日志，先给结论"),
+        ("是啊，我很喜欢陶艺", "zh", ItemType.PREFERENCE, "用户很喜欢陶艺"),
+        ("folk music is a comfort", "en", ItemType.PREFERENCE, "The user: folk music is a comfort."),
+        ("answers that are short", "en", ItemType.RULE, "The user's wish: answers that are short."),
+        ("I usually read the local paper", "en", ItemType.FACT, "The user usually reads the local paper."),
+        ("I really don't ski", "en", ItemType.FACT, "The user really doesn't ski."),
+        ("I haven't found a dentist", "en", ItemType.FACT, "The user hasn't found a dentist."),
+        ("That's right. I have been weaving", "en", ItemType.FACT, "The user has been weaving."),
+    ],
+)
+def test_content_names_the_user_once_and_only_where_the_user_is_meant(
+    text: str, lang: str, kind: ItemType, wanted: str
+) -> None:
+    assert sentence(text, lang, kind) == wanted
+
+
 def test_a_promise_is_for_later() -> None:
     assert promise_in("好的。我下周一把清单发给您。", "zh") == "我下周一把清单发给您。"
     assert promise_in("I'll remind you on Friday.", "en") is not None

@@ -7,6 +7,7 @@ and drop the words that only address the listener. Nothing is inferred here.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from dualgate.domain.types import ItemType
 
@@ -31,6 +32,17 @@ _ZH_PERSON: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"(?<!自)(?:我|俺|咱)", "用户"),
         (r"您|你们?", "助手"),
     )
+)
+# Words of assent at the head answer the turn before; only with their comma are they no sentence.
+_ZH_ASSENT = re.compile(
+    r"^(?:(?:是啊|是呀|对啊|没错|当然(?:可以|了)?|确实(?:是|如此)?|的确(?:是|如此)?|我?(?:知道|明白|懂)了|(?:助手|你|您)说(?:得|的)?(?:很|挺)?对了?|哈哈+|谢谢(?:你|您)?(?:的(?:建议|推荐|提醒|分享))?)"
+    r"[\s,，。.！!~～、]+)+(?=.)",
+)
+_EN_ASSENT = re.compile(
+    r"^(?:(?:that(?:'s| is) (?:right|true|great|a good (?:idea|point|question))|(?:you're|you are) (?:right|welcome)|of course|definitely|absolutely|exactly|certainly|indeed|sure"
+    r"|i see|i understand|i got it|got it|good (?:point|idea)|(?:that )?sounds (?:good|great)|thank you(?: for [^.,!]{1,30})?|by the way|besides|not (?:yet|really)|(?:oh )?wow)"
+    r"[\s,.!;:–—-]+(?:but |and |so )?)+(?=\S)",
+    re.IGNORECASE,
 )
 _EN_FILLER = re.compile(
     r"^(?:(?:and|but|so|because|also|plus|btw|by the way|oh|ok(?:ay)?|well|hey|hi|yeah|yep|yes|no,|um+|uh+|hmm+|like|lol|haha|fyi|look|listen"
@@ -101,19 +113,42 @@ def sentence(text: str, lang: str, item_type: ItemType, owner: str = "user") -> 
 
 
 def _chinese(text: str, item_type: ItemType, owner: str) -> str:
-    said = _ZH_FILLER.sub("", text) or text
+    said = _ZH_FILLER.sub("", _ZH_ASSENT.sub("", text)) or text
     said = (_ZH_TAIL.sub("", said) or said).strip(" ,，。；;、：:")
     for pattern, wording in _ZH_PERSON:
         said = pattern.sub(wording, said)
     if "用户" in said[:8] or owner == "assistant":
         return said
-    if item_type in _DIRECTIVES and re.match(r"(?:以后|今后|凡是|所有|默认|请|别|不要|用|回答|回复|助手|只|都|每)", said):
+    tells = bool(_ZH_TELLS.search(said))
+    if item_type in _DIRECTIVES and not tells and re.match(r"(?:以后|今后|凡是|所有|默认|请|别|不要|用|回答|回复|助手|只|都|每)", said):
         return f"用户要求：{said}"
-    return f"用户：{said}" if re.match(r"[\W\d]|这|那|就|都|也", said) else f"用户{said}"
+    if "用户" in said:
+        return said
+    apart = re.match(r"[\W\d]|这|那|就|都|也|他|她|它", said) or _has_own_subject(said)
+    return f"用户：{said}" if apart else f"用户{said}"
+
+
+# 每当听到这首歌，用户就会哭: the user does it, and asks for nothing.
+_ZH_TELLS = re.compile(r"[，,]用户(?!的|家|这边|所在)(?:就|才|都|也|总|一定|常|便|会)+[^，,]*$")
+_NOUNS = frozenset({"n", "nr", "ns", "nt", "nz", "eng", "x", "r"})
+_OPENING_NOUNS = frozenset("平时 周末 小时候 家里 每天 每周 每月 每年 每次 每晚 各".split())
+
+
+@lru_cache(maxsize=4_096)
+def _has_own_subject(said: str) -> bool:
+    """Tell whether the words begin with a noun: what is said is said of that, not of the user."""
+    import rjieba  # its dictionary takes a fifth of a second to load
+
+    words: list[tuple[str, str]] = rjieba.tag(said[:40])
+    if not words:
+        return False
+    first, kind = words[0]
+    return kind in _NOUNS and first not in _OPENING_NOUNS and len(words) > 1
 
 
 def _english(text: str, item_type: ItemType, owner: str) -> str:
-    said = _EN_FILLER.sub("", text.replace("’", "'")) or text
+    plain = text.replace("’", "'")
+    said = _EN_FILLER.sub("", _EN_ASSENT.sub("", _EN_FILLER.sub("", plain) or plain)) or text
     said = (_EN_TAIL.sub("", said) or said).strip(" ,;:")
     for pattern, wording in _EN_PERSON[:10]:
         said = pattern.sub(wording, said)
@@ -129,14 +164,30 @@ def _english(text: str, item_type: ItemType, owner: str) -> str:
 
 
 def _about(said: str, item_type: ItemType) -> str:
-    if item_type in _DIRECTIVES:
+    if item_type in _DIRECTIVES and not _EN_TELLS.search(said):
         return f"The user's wish: {said}"
     return f"The user: {said}"
+
+
+# "Jazz is a comfort to me" is no wish; "no cards", "answers that are short", "if it is late, stop" are.
+_EN_TELLS = re.compile(
+    r"^(?!(?:no|not|nothing|never|always|only|just|please|if|when|whenever|every|each|any|all|from|until|unless|once|before|after|don't|do)\b)"
+    r"(?:(?!(?:that|which|who|if|when|whenever|unless|should|must)\b)[\w'-]+ ){1,6}?(?:is|are|was|were|isn't|aren't|has|have|had)\b",
+    re.IGNORECASE,
+)
+
+
+_DENYING = {"don't": "doesn't", "dont": "doesn't", "haven't": "hasn't", "aren't": "isn't"}
+# "I usually read": a habit stands in the present, whatever the verb looks like.
+_HABIT = re.compile(r"\b(?:always|usually|often|generally|normally|typically|mostly|mainly|rarely|sometimes|never|still)\b", re.IGNORECASE)
+_EITHER_TENSE = frozenset("read put cut set quit hurt".split())
 
 
 def _agree(found: re.Match[str]) -> str:
     """Give the verb after "I" its third-person ending, past the adverbs in between."""
     adverbs, verb = found.group(1), (found.group(2) or "").strip()
+    if verb.lower() in _EITHER_TENSE and _HABIT.search(adverbs):
+        return f"the user{adverbs} {verb}s"
     return f"the user{adverbs} {_third(verb.lower(), verb)}" if verb else f"the user{adverbs}"
 
 
@@ -149,9 +200,11 @@ def _agree_with_assistant(found: re.Match[str]) -> str:
 def _third(lower: str, word: str) -> str:
     if lower in _IRREGULAR:
         return _IRREGULAR[lower]
+    if lower in _DENYING:
+        return _DENYING[lower]
     if not lower.isalpha() or lower in _PAST or (lower.endswith(("ed", "s", "ing")) and lower not in {"need", "feed", "miss", "pass", "discuss", "bring", "sing", "bleed", "speed", "guess", "dress"}):
         return word
-    if lower in {"don't", "don", "doesn", "didn", "isn", "aren", "wasn", "couldn", "wouldn", "won", "haven", "hadn", "and", "or", "the", "in", "on", "to"}:
+    if lower in {"don", "doesn", "didn", "isn", "aren", "wasn", "couldn", "wouldn", "won", "haven", "hadn", "and", "or", "the", "in", "on", "to"}:
         return word
     if lower.endswith(("s", "x", "z", "ch", "sh", "o")):
         return f"{word}es"
