@@ -23,7 +23,8 @@ SHARED_LATIN, SHARED_HAN = 8, 4
 
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _HAN = re.compile(f"[{_UNSPACED}]")
-_TOKEN = re.compile(f"[{_UNSPACED}]|[^\\W_{_UNSPACED}]+")
+_LETTER = f"[^\\W_{_UNSPACED}]"
+_TOKEN = re.compile(f"[{_UNSPACED}]|{_LETTER}+")
 
 
 class ErasureKind(StrEnum):
@@ -156,8 +157,9 @@ def _long_enough(value: str, latin: int, han: int) -> bool:
 
 def _pattern(value: str) -> re.Pattern[str]:
     words = r"\s*".join(re.escape(word) for word in value.split())
-    before = "" if _HAN.match(value) else r"(?<![^\W_])"
-    after = "" if _HAN.match(value[-1]) else r"(?![^\W_])"
+    # Chinese puts no space around a Latin name: "我用Python写" says Python, "cPython" does not.
+    before = "" if _HAN.match(value) else f"(?<!{_LETTER})"
+    after = "" if _HAN.match(value[-1]) else f"(?!{_LETTER})"
     return re.compile(f"{before}{words}{after}")
 
 
