@@ -5,11 +5,9 @@ Rule: pure arithmetic on numbers between 0 and 1. What a path means is not known
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-
-RANK_CONSTANT = 60  # Cormack et al. 2009: dampens the difference between first and second
 
 
 class Path(StrEnum):
@@ -71,22 +69,3 @@ def fuse(opinions: Mapping[str, Mapping[Path, float]], weights: PathWeights) -> 
     ]
     # Ties go by meaning, then by id, so that two stores give the same order.
     return sorted(fused, key=lambda f: (-f.relevance, -f.paths[Path.SEMANTIC], f.item_id))
-
-
-def reciprocal_ranks(
-    rankings: Mapping[str, Sequence[str]],
-    weights: Mapping[str, float] | None = None,
-    constant: int = RANK_CONSTANT,
-) -> dict[str, float]:
-    """Return Σ weight / (constant + rank) for every item, for paths whose numbers do not compare.
-
-    >>> ranks = reciprocal_ranks({"words": ["a", "b"], "meaning": ["b"]})
-    >>> max(ranks, key=ranks.get)
-    'b'
-    """
-    summed: dict[str, float] = {}
-    for name, ranking in rankings.items():
-        weight = 1.0 if weights is None else weights.get(name, 0.0)
-        for rank, item_id in enumerate(ranking, start=1):
-            summed[item_id] = summed.get(item_id, 0.0) + weight / (constant + rank)
-    return summed

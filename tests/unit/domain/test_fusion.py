@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dualgate.domain.fusion import Path, PathWeights, fuse, reciprocal_ranks
+from dualgate.domain.fusion import Path, PathWeights, fuse
 
 ALL = dict.fromkeys(Path, 1.0)
 
@@ -57,12 +57,6 @@ def test_weights_that_leave_only_recency_and_type_are_refused():
         "weights: semantic or entity must be positive"
     ]
     assert len(PathWeights(semantic=-1, entity=0, recency=-1).problems()) == 3
-
-
-def test_two_second_places_beat_one_first_place_by_reciprocal_rank():
-    ranks = reciprocal_ranks({"x": ["a", "b"], "y": ["c", "b"]})
-
-    assert max(ranks, key=ranks.get) == "b"
 
 
 @given(
