@@ -330,6 +330,9 @@ class QueueDepth:
     oldest_enqueued_at: datetime | None
 
 
+PATIENCE_SECONDS = 600.0  # twice the longest wait of the default QueuePolicy
+
+
 class Queue(Protocol):
     """Durable, ordered per user, exactly-once in effect. It leases the user, not the job."""
 
@@ -342,10 +345,19 @@ class Queue(Protocol):
         """
         ...
 
-    async def claim(self, now: datetime, lease_seconds: float, limit: int) -> Lease | None:
+    async def claim(
+        self,
+        now: datetime,
+        lease_seconds: float,
+        limit: int,
+        *,
+        patience_seconds: float = PATIENCE_SECONDS,
+    ) -> Lease | None:
         """Take one user whose jobs are due and nobody holds; None if there is none.
 
         A lease that ran out (until <= now) holds nobody. At most `limit` jobs, oldest first.
+        patience_seconds: longer than any lease or delay there is. What would end later than this
+        from now was set by a clock that has been put back since, and ends at once.
         """
         ...
 

@@ -33,6 +33,15 @@ class QueuePolicy:
     per_user_limit: int = 10_000
     total_limit: int = 1_000_000
 
+    @property
+    def patience_seconds(self) -> float:
+        """Longer than anybody is held or put off; see ports.Queue.claim.
+
+        >>> QueuePolicy().patience_seconds
+        600.0
+        """
+        return 2 * max(self.lease_seconds, self.backoff_limit_seconds, self.outage_seconds)
+
     def problems(self) -> list[str]:
         """Return what is wrong with these numbers."""
         positive = (
@@ -119,8 +128,7 @@ class Worker:
         Whoever has waited longest is taken first, so nobody waits for another's moment: who comes
         up too early is the one who has waited longest.
         """
-        policy = self._policy
-        lease = await self._queue.claim(self._clock.now(), policy.lease_seconds, policy.batch)
+        lease = await self._take()
         if lease is None:
             return None
         while (moment := self._moment(lease)) > 0:
@@ -129,12 +137,17 @@ class Worker:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(moment):
                     await self._wake.wait()
-            lease = await self._queue.claim(
-                self._clock.now(), policy.lease_seconds, policy.batch
-            )
+            lease = await self._take()
             if lease is None:
                 return None
         return lease
+
+    async def _take(self) -> Lease | None:
+        policy = self._policy
+        return await self._queue.claim(
+            self._clock.now(), policy.lease_seconds, policy.batch,
+            patience_seconds=policy.patience_seconds,
+        )  # fmt: skip
 
     def _moment(self, lease: Lease) -> float:
         """Return how many seconds more turns of this user are waited for."""

@@ -147,6 +147,28 @@ class QueueContract:
 
         assert set(await backend.store.items("ann", ["item-1"])) == {"item-1"}
 
+    async def test_a_clock_put_back_keeps_nobody_waiting_for_the_time_that_was(
+        self, backend: Backend
+    ) -> None:
+        ahead = MONDAY + timedelta(days=40)
+        for user in ("ann", "bob", "cem"):
+            await backend.queue.enqueue(a_job(f"job-{user}", user_id=user, enqueued_at=ahead))
+        held, delayed = await _claim(backend, ahead), await _claim(backend, ahead)
+        await backend.queue.retry(delayed, delayed.jobs[0], "timeout", ahead + SECOND)
+        taken = [await _claim(backend) for _ in range(3)]
+
+        assert {lease.user_id for lease in taken} == {"ann", "bob", "cem"}
+        assert held.token not in {lease.token for lease in taken}
+        assert await backend.queue.claim(MONDAY, LEASE, 10) is None
+
+    async def test_a_delay_that_may_be_is_kept(self, backend: Backend) -> None:
+        await backend.queue.enqueue(a_job())
+        lease = await _claim(backend)
+        await backend.queue.retry(lease, lease.jobs[0], "away", MONDAY + 300 * SECOND)
+
+        assert await backend.queue.claim(MONDAY, LEASE, 10, patience_seconds=300) is None
+        assert await backend.queue.claim(MONDAY, LEASE, 10, patience_seconds=299) is not None
+
     async def test_a_late_worker_changes_nothing(self, backend: Backend) -> None:
         await backend.queue.enqueue(a_job())
         late = await _claim(backend)

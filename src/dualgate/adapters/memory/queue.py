@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from dualgate.adapters.memory.doors import require_user
 from dualgate.errors import InvalidInputError, LeaseLostError, NotFoundError, QueueFullError
 from dualgate.pipeline.dossier import KeptJob
-from dualgate.pipeline.ports import DeadJob, Job, Lease, QueueDepth
+from dualgate.pipeline.ports import PATIENCE_SECONDS, DeadJob, Job, Lease, QueueDepth
 
 
 @dataclass(order=True, slots=True)
@@ -52,10 +52,10 @@ class _Line:
             return self.until
         return self.delayed_until or self.since
 
-    def is_due(self, now: datetime) -> bool:
+    def is_due(self, now: datetime, far: datetime) -> bool:
         # A free line is due whatever its `since` says: a clock that was put back stalls nobody.
         held_or_delayed = self.token is not None or self.delayed_until is not None
-        return bool(self.waiting) and not (held_or_delayed and self.free_at() > now)
+        return bool(self.waiting) and not (held_or_delayed and now < self.free_at() <= far)
 
 
 class MemoryQueue:
@@ -93,11 +93,19 @@ class MemoryQueue:
         self._waiting += 1
         return job.id
 
-    async def claim(self, now: datetime, lease_seconds: float, limit: int) -> Lease | None:
+    async def claim(
+        self,
+        now: datetime,
+        lease_seconds: float,
+        limit: int,
+        *,
+        patience_seconds: float = PATIENCE_SECONDS,
+    ) -> Lease | None:
         """Take the user who has waited longest; see ports.Queue."""
         if limit < 1:
             raise InvalidInputError("limit", "must be at least 1", limit)
-        due = [(line.since, user) for user, line in self._lines.items() if line.is_due(now)]
+        far = now + timedelta(seconds=patience_seconds)
+        due = [(line.since, user) for user, line in self._lines.items() if line.is_due(now, far)]
         if not due:
             return None
         user_id = min(due)[1]

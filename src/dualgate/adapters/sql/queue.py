@@ -36,7 +36,7 @@ from dualgate.adapters.sql.rows import JOB_COLUMNS, from_micros, job_of, job_row
 from dualgate.adapters.sql.store import require_user
 from dualgate.domain.items import clean_text
 from dualgate.errors import InvalidInputError, NotFoundError, QueueFullError
-from dualgate.pipeline.ports import DeadJob, Job, Lease, QueueDepth
+from dualgate.pipeline.ports import PATIENCE_SECONDS, DeadJob, Job, Lease, QueueDepth
 
 _CANDIDATES = 16  # heads looked at in one claim
 _SWEEP_EVERY = 64  # idle claims between two looks for stranded jobs
@@ -51,7 +51,12 @@ _KNOWN_JOB = select(jobs.id).where(
 _LAST_SEQ = select(func.coalesce(func.max(jobs.seq), 0)).where(own(jobs.user_id))
 _HEAD = select(*tables.queue_heads.columns).where(own(heads.user_id))
 _TOTAL = select(func.coalesce(func.sum(heads.open_count), 0)).execution_options(**_all_users)
-_free = or_(heads.lease_until.is_(None), heads.lease_until <= bindparam("now"))
+# What ends after `far` was set by a clock that has been put back since: it ends at once.
+_free = or_(
+    heads.lease_until.is_(None),
+    heads.lease_until <= bindparam("now"),
+    heads.lease_until > bindparam("far"),
+)
 _DUE = (
     select(heads.user_id)
     .where(heads.due_at <= bindparam("now"), _free)
@@ -59,9 +64,21 @@ _DUE = (
     .limit(_CANDIDATES)
     .execution_options(**_all_users)
 )
+# A statement of its own: each of the two reads a few entries of the index on due_at.
+_ASTRAY = (
+    select(heads.user_id)
+    .where(heads.due_at > bindparam("far"), _free)
+    .order_by(heads.due_at, heads.user_id)
+    .limit(_CANDIDATES)
+    .execution_options(**_all_users)
+)
 _TAKE = (
     update(tables.queue_heads)
-    .where(own(heads.user_id), heads.due_at <= bindparam("now"), _free)
+    .where(
+        own(heads.user_id),
+        or_(heads.due_at <= bindparam("now"), heads.due_at > bindparam("far")),
+        _free,
+    )
     .values(lease_until=bindparam("until"), token=bindparam("new_token"))
 )
 _READY = (
@@ -161,18 +178,28 @@ class SqlQueue:
         row = job_row(job, seq=0)
         return await self._database.write(lambda sql: self._enqueued(sql, job, row))
 
-    async def claim(self, now: datetime, lease_seconds: float, limit: int) -> Lease | None:
+    async def claim(
+        self,
+        now: datetime,
+        lease_seconds: float,
+        limit: int,
+        *,
+        patience_seconds: float = PATIENCE_SECONDS,
+    ) -> Lease | None:
         """Take one user whose jobs are due and nobody holds."""
         if limit < 1:
             raise InvalidInputError("limit", "must be at least 1", limit)
-        at = to_micros(now)
-        if not await self._database.read(lambda sql: sql.rows(_DUE, {"now": at})):
+        moment = {
+            "now": to_micros(now),
+            "far": to_micros(now + timedelta(seconds=patience_seconds)),
+        }
+        if not await self._database.read(lambda sql: _due(sql, moment)):
             self._idle_claims += 1
             if self._idle_claims % _SWEEP_EVERY != 1:
                 return None
             await self._database.write(_sweep)
         until = now + timedelta(seconds=lease_seconds)
-        return await self._database.write(lambda sql: _claimed(sql, at, until, limit))
+        return await self._database.write(lambda sql: _claimed(sql, moment, until, limit))
 
     async def release(self, lease: Lease) -> None:
         """Let the user go."""
@@ -292,10 +319,15 @@ class SqlQueue:
         self._room_before_recount = (self._total - total) // _RECOUNT_SHARE
 
 
-def _claimed(sql: Sql, now: int, until: datetime, limit: int) -> Lease | None:
+def _due(sql: Sql, moment: dict[str, int]) -> list[str]:
+    rows = [*sql.rows(_ASTRAY, moment), *sql.rows(_DUE, moment)]
+    return [user_id for (user_id,) in rows]
+
+
+def _claimed(sql: Sql, moment: dict[str, int], until: datetime, limit: int) -> Lease | None:
     token = secrets.token_hex(16)
-    for (user_id,) in sql.rows(_DUE, {"now": now}):
-        values = {"user_id": user_id, "now": now, "until": to_micros(until), "new_token": token}
+    for user_id in _due(sql, moment):
+        values = {**moment, "user_id": user_id, "until": to_micros(until), "new_token": token}
         if sql.run(_TAKE, values) != 1:
             continue  # another worker was faster
         rows = sql.rows(_READY, {"user_id": user_id, "limit": limit})
@@ -304,7 +336,7 @@ def _claimed(sql: Sql, now: int, until: datetime, limit: int) -> Lease | None:
         )
         if lease.jobs:
             return lease
-        _let_go(sql, lease, now)
+        _let_go(sql, lease, moment["now"])
     return None
 
 

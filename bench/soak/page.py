@@ -1,0 +1,92 @@
+"""The page of results."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+from collections import Counter
+from dataclasses import dataclass
+
+from soak.checks import Check, Told, delays
+
+
+@dataclass
+class Run:
+    """A run that is over."""
+
+    options: argparse.Namespace
+    disk: str
+    lasted: float
+    checked: float
+    bytes: int
+    load: float
+    did: Counter[str]
+    checks: list[Check]
+    told: Told
+
+
+HEAD = """# Soak run
+
+Made by `python bench/soak.py --minutes {minutes:g} --processes {processes} --users {users} \
+--seed {seed} --page docs/results/soak.md` ({cores} cores shared with other work, load {load:.1f} \
+before, {machine}, Python {python}).
+
+{processes} processes open one SQLite file through the public interface; each talks for random users
+and works the queue. Meanwhile they are killed, the write lock is held longer than anybody waits
+(12 s against 10 s), the disk is full for some seconds at a time ({disk}), and the clock
+jumps for all at once. Pools are small (12, 3, 30), so that their bounds are reached. Each worker
+keeps a journal, written through to the disk before and after every call that changes something;
+afterwards the file is compared with the journals.
+
+"""
+
+
+def report(run: Run) -> str:
+    """Return the results as Markdown."""
+    told = run.told
+    acks = ", ".join(f"{op} {count:,}" for op, count in told.acks.most_common())
+    reads = sum(len(took) for took in told.reads.values())
+    median, late, longest = delays(told)
+    rows = ["| what happened | times |", "|---|--:|"]
+    rows += [f"| {what} | {count} |" for what, count in sorted(run.did.items())]
+    rows += ["", "| what has to hold | looked at | broken |", "|---|--:|--:|"]
+    rows += [f"| {c.name} | {c.looked:,} | {len(c.broken)} |" for c in run.checks]
+    kinds = Counter(_short(line["type"], line["text"]) for line in told.errors)
+    kinds += Counter(
+        "in the background: " + _short(*text.split(": ", 1)) for text in told.background
+    )
+    rows += ["", "| errors the callers and the logs were told | times |", "|---|--:|"]
+    rows += [f"| {kind} | {count:,} |" for kind, count in kinds.most_common()]
+    broken = sum(len(check.broken) for check in run.checks)
+    lines = [
+        f"**{run.lasted / 60:.1f} minutes, {run.options.processes} processes, "
+        f"{run.options.users:,} users: {broken or 'nothing'} broken.**",
+        "",
+        f"Acknowledged: {acks}; read: {reads:,}. The file had {run.bytes / 1024**2:,.0f} MiB. "
+        f"From acknowledgement to decision: {median * 1000:.0f} ms (median), {late:.1f} s (95 %), "
+        f"{longest:.1f} s (longest: locks, full disks and the leases of the killed are in it). "
+        f"The checks took {run.checked:.0f} s.",
+        "",
+        *rows,
+    ]
+    return "\n".join(lines)
+
+
+def page(run: Run) -> str:
+    """Return the whole page."""
+    given = vars(run.options)
+    head = HEAD.format(
+        **{name: given[name] for name in ("minutes", "processes", "users", "seed")},
+        cores=os.cpu_count(), machine=platform.machine(), load=run.load, disk=run.disk,
+        python=platform.python_version(),
+    )  # fmt: skip
+    return head + report(run) + "\n"
+
+
+def _short(kind: str, text: str) -> str:
+    """Return an error without the names in it."""
+    for what in ("no item", "an item that is", "this turn cannot be read"):
+        if what in text:
+            return f"{kind}: {what} …"
+    return f"{kind}: {text}".replace("\n", " ").replace("|", "/")
