@@ -169,7 +169,7 @@ class MemoryVerbs:
             store=parts.store, embedder=parts.embedder, redactor=parts.redactor,
             clock=parts.clock, archives=parts.archives, policy_of=parts.policy_of,
         )  # fmt: skip
-        self._uses = UseBook(parts.store, parts.flush_seconds)
+        self._uses = UseBook(parts.store, parts.flush_seconds, parts.observer)
         self._waiting = Waiting(parts.queue, parts.store)
         self._worker = Worker(
             parts.queue, self._run_job, self._after_user, parts.queue_policy,
@@ -203,8 +203,10 @@ class MemoryVerbs:
         await self._reembedding.stop()
         if self._parts.run_worker:
             await self._worker.stop()
-        await self._uses.close()
-        await self._parts.close()
+        try:
+            await self._uses.close()
+        finally:  # uses that cannot be written must not keep the file open
+            await self._parts.close()
 
     async def drain(self, timeout: float | None = None) -> None:
         """Wait until nothing is queued or running. Raises TimeoutError after `timeout` seconds.

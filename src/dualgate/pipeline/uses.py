@@ -9,14 +9,20 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from dualgate.errors import DualgateError
+from dualgate.pipeline.observer import Observer, Silent
 from dualgate.pipeline.ports import Store, Use
+
+RETRY_SECONDS = 1.0  # until what could not be written is tried again
 
 
 class UseBook:
     """Gathers what was handed out, and writes it down a moment later."""
 
-    def __init__(self, store: Store, delay_seconds: float) -> None:
+    def __init__(
+        self, store: Store, delay_seconds: float, observer: Observer | None = None
+    ) -> None:
         self._store = store
+        self._observer = observer or Silent()
         self._delay = delay_seconds
         self._uses: dict[str, list[Use]] = defaultdict(list)
         self._seen_at: dict[str, datetime] = {}
@@ -52,14 +58,26 @@ class UseBook:
             raise failures[0]
 
     async def close(self) -> None:
-        """Write down what is gathered, now, and leave nothing running."""
+        """Write down what is gathered, now, and leave nothing running.
+
+        Raises what kept it from being written.
+        """
         self._closing.set()
         if self._task is not None:
             await self._task
         await self.flush()
 
     async def _later(self) -> None:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(self._delay):
-                await self._closing.wait()
-        await self.flush()
+        """Write until nothing is left; nobody waits for it, so what fails goes to the observer."""
+        wait = self._delay
+        while self._seen_at:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(wait):
+                    await self._closing.wait()
+            try:
+                await self.flush()
+            except DualgateError as error:
+                if self._closing.is_set():
+                    return  # `close` tries once more, and raises
+                self._observer.stumbled(f"uses: {type(error).__name__}: {error}")
+                wait = max(self._delay, RETRY_SECONDS)

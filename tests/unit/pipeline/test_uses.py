@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import sqlite3
 from datetime import timedelta
 
 import pytest
 
+from dualgate import Candidate, Memory
 from dualgate.adapters.memory import open_memory
 from dualgate.errors import StoreError
+from dualgate.pipeline.observer import Silent
 from dualgate.pipeline.ports import Use
 from dualgate.pipeline.uses import UseBook
+from dualgate.testing import HashEmbedder
 from dualgate.testing.backend import write
 from dualgate.testing.builders import MONDAY, a_plan, an_item
 
@@ -121,3 +126,69 @@ async def test_what_could_not_be_written_is_written_the_next_time():
 
     assert (await item_of(store)).access_count == 1
     assert (await item_of(store, "bob")).access_count == 1
+
+
+class Stumbles(Silent):
+    def __init__(self):
+        self.told = []
+
+    def stumbled(self, error):
+        self.told.append(error)
+
+
+def locked(store):
+    """Let writing uses fail until the returned list is emptied."""
+    record, locks = store.record_uses, ["locked"]
+
+    async def record_uses(user_id, uses, own_time):
+        if locks:
+            raise StoreError("the database is locked", "Try again")
+        await record(user_id, uses, own_time)
+
+    store.record_uses = record_uses
+    return locks
+
+
+async def test_what_fails_in_the_background_is_told_and_tried_again(monkeypatch):
+    monkeypatch.setattr("dualgate.pipeline.uses.RETRY_SECONDS", 0.01)
+    store, stumbles = await a_store(), Stumbles()
+    locks = locked(store)
+    book = UseBook(store, 0.01, stumbles)
+    book.add("ann", [use()], MONDAY)
+    async with asyncio.timeout(5):
+        while len(stumbles.told) < 2:  # noqa: ASYNC110
+            await asyncio.sleep(0.005)
+        locks.clear()
+        while (await item_of(store)).access_count < 1:  # noqa: ASYNC110
+            await asyncio.sleep(0.005)
+
+    assert set(stumbles.told) == {"uses: StoreError: the database is locked. Try again."}
+    await book.close()
+
+
+async def test_a_failure_that_is_over_does_not_fail_the_closing():
+    store = await a_store()
+    locks = locked(store)
+    book = UseBook(store, 0.0)
+    book.add("ann", [use()], MONDAY)
+    await asyncio.sleep(0.05)
+    locks.clear()
+    await book.close()
+
+    assert (await item_of(store)).access_count == 1
+
+
+async def test_a_memory_whose_uses_cannot_be_written_says_so_and_is_closed(tmp_path):
+    path = tmp_path / "memory.db"
+    memory = await Memory.open(f"sqlite:///{path}", embedder=HashEmbedder())
+    await memory.propose(
+        "ann", "s1", [Candidate("fact", "Ann has a cat", confidence=0.9)], wait=True
+    )
+    await memory.context("ann", "s2")
+    with contextlib.closing(sqlite3.connect(path)) as raw:
+        raw.execute("DROP TABLE item_uses")
+    with pytest.raises(StoreError, match="item_uses"):
+        await memory.close()
+
+    with pytest.raises(StoreError, match="closed"):
+        await memory.stats()
