@@ -35,6 +35,7 @@ class Check:
     name: str
     rare: bool = False  # a short run may have nothing of it
     looked: int = 0
+    note: str = ""
     broken: list[str] = field(default_factory=list)
 
     def __call__(self, holds: bool, told: str) -> None:  # noqa: FBT001 - reads as a sentence
@@ -64,7 +65,9 @@ class Told:
     """Everything the journals say."""
 
     said: dict[str, Said] = field(default_factory=dict)
+    # Erasures that were begun; `gone` are the words of those that were acknowledged.
     erased: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    gone: list[tuple[str, str]] = field(default_factory=list)
     erased_items: set[tuple[str, str]] = field(default_factory=set)
     forgotten: list[tuple[str, str, str]] = field(default_factory=list)
     corrected: list[tuple[str, str, str]] = field(default_factory=list)
@@ -131,6 +134,8 @@ def _acknowledged(found: Told, line: dict[str, Any]) -> None:
         case "forget":
             word = line["content"].split()[-1]
             found.forgotten.append((line["user"], line["item"], word))
+        case "erase":
+            found.gone += [(line["user"], word) for word in line["words"]]
         case "correct":
             found.corrected.append((line["user"], line["item"], line["word"]))
 
@@ -244,6 +249,7 @@ def _in_order(path: Path, found: Told) -> Check:
 
 async def _bounds(memory: Memory, users: Iterable[str]) -> Check:
     check = Check(f"hot <= {HOT}, frozen <= {FROZEN}, archive <= {ARCHIVE} at the end [A8]")
+    full = {"hot": 0, "frozen": 0, "archive": 0}
     for user in users:
         pools = (await memory.stats(user)).pools
         if pools is None:
@@ -251,6 +257,9 @@ async def _bounds(memory: Memory, users: Iterable[str]) -> Check:
         sizes = (pools.hot, pools.frozen, pools.archive)
         check(pools.hot <= HOT and pools.frozen <= FROZEN and pools.archive <= ARCHIVE,
               f"{user}: {sizes}")  # fmt: skip
+        for name, size, bound in zip(full, sizes, (HOT, FROZEN, ARCHIVE), strict=True):
+            full[name] += size == bound
+    check.note = "full: " + ", ".join(f"{name} of {count} users" for name, count in full.items())
     return check
 
 
@@ -362,9 +371,8 @@ async def _forgotten(path: Path, folder: Path, found: Told) -> Check:
     there = {word.decode() for word in re.findall(rb"[nc]\d+r\d+x\d{6}", bytes_)}
     for user, _, word in found.forgotten:
         check(word not in there, f"{word} of {user} was forgotten and is in the file")
-    for user, words in found.erased.items():
-        for word in words:
-            check(word not in there, f"{word} of {user} was erased and is in the file")
+    for user, word in found.gone:
+        check(word not in there, f"{word} of {user} was erased and is in the file")
     return check
 
 

@@ -51,7 +51,7 @@ def report(run: Run) -> str:
     rows = ["| what happened | times |", "|---|--:|"]
     rows += [f"| {what} | {count} |" for what, count in sorted(run.did.items())]
     rows += ["", "| what has to hold | looked at | broken |", "|---|--:|--:|"]
-    rows += [f"| {c.name} | {c.looked:,} | {len(c.broken)} |" for c in run.checks]
+    rows += [f"| {_named(c)} | {c.looked:,} | {len(c.broken)} |" for c in run.checks]
     kinds = Counter(_short(line["type"], line["text"]) for line in told.errors)
     kinds += Counter(
         "in the background: " + _short(*text.split(": ", 1)) for text in told.background
@@ -82,6 +82,10 @@ def page(run: Run) -> str:
         python=platform.python_version(),
     )  # fmt: skip
     return head + report(run) + "\n"
+
+
+def _named(check: Check) -> str:
+    return f"{check.name} ({check.note})" if check.note else check.name
 
 
 def _short(kind: str, text: str) -> str:

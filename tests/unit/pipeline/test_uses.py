@@ -9,7 +9,7 @@ from datetime import timedelta
 
 import pytest
 
-from dualgate import Candidate, Memory
+from dualgate import Candidate, Memory, Settings
 from dualgate.adapters.memory import open_memory
 from dualgate.errors import StoreError
 from dualgate.pipeline.observer import Silent
@@ -178,15 +178,21 @@ async def test_a_failure_that_is_over_does_not_fail_the_closing():
     assert (await item_of(store)).access_count == 1
 
 
+def _without_uses(path):
+    with contextlib.closing(sqlite3.connect(path)) as raw:
+        raw.execute("DROP TABLE item_uses")
+
+
 async def test_a_memory_whose_uses_cannot_be_written_says_so_and_is_closed(tmp_path):
     path = tmp_path / "memory.db"
-    memory = await Memory.open(f"sqlite:///{path}", embedder=HashEmbedder())
+    memory = await Memory.open(
+        f"sqlite:///{path}", settings=Settings(flush_seconds=60), embedder=HashEmbedder()
+    )
     await memory.propose(
         "ann", "s1", [Candidate("fact", "Ann has a cat", confidence=0.9)], wait=True
     )
     await memory.context("ann", "s2")
-    with contextlib.closing(sqlite3.connect(path)) as raw:
-        raw.execute("DROP TABLE item_uses")
+    await asyncio.to_thread(_without_uses, path)
     with pytest.raises(StoreError, match="item_uses"):
         await memory.close()
 
