@@ -114,6 +114,42 @@ async def test_an_order_for_this_task_is_not_kept(extractor: LocalExtractor, tex
     assert kept(await read(extractor, text)) == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "再给我一些护膝方面的建议。",
+        "请推荐几本写作方面的书。",
+        "好的，我会试试你说的这些菜。",
+        "我先去收集客户的反馈。",
+        "今天我想跟你聊聊我的读书计划。",
+        "Give me some advice on stretching.",
+        "I would like you to give me some more tips on sleep.",
+        "Okay, I will check out these recipes.",
+        "I'd like to talk about my recent drawings.",
+    ],
+)
+async def test_a_request_a_next_step_and_a_good_intention_are_not_kept(
+    extractor: LocalExtractor, text: str
+) -> None:
+    """[W4]: they hold for this conversation"""
+    assert kept(await read(extractor, text, reply_to="这里有几个建议。")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("以后推荐书都只推荐历史方面的", "历史"),
+        ("我先生对海鲜过敏", "海鲜"),
+        ("always give me some sources with every answer", "sources"),
+        ("I'll send you the signed lease on Monday, I promise", "lease"),
+    ],
+)
+async def test_a_standing_order_and_a_promise_that_look_like_it_are_kept(
+    extractor: LocalExtractor, text: str, word: str
+) -> None:
+    assert any(word in each.content for each in kept(await read(extractor, text)))
+
+
 @pytest.mark.parametrize("text", ["我不吃香菜", "I don't eat cilantro"])
 async def test_a_negation_stays_in_the_content(extractor: LocalExtractor, text: str) -> None:
     found = kept(await read(extractor, text))

@@ -88,6 +88,17 @@ _THIS_TIME = re.compile(
 _HANDIWORK = re.compile(
     r"^(?:请|麻烦你?|你|帮我|给我|再|先)*把.{1,14}?(?:改|换|翻|译|写|做|删|加|缩|弄|整理|列|润|合|拆|排|标)"
 )
+# 再给我一些建议, give me some tips: what the assistant is to do now, whatever it is about.
+_ASKED = re.compile(
+    r"^(?:那么?|请|麻烦你?|你|再|也|还|帮我|能不能|可不可以|可以|想让你|希望你)*(?:(?:给|跟|为|替)我(?:来|推荐|介绍|讲讲?|说说?|出|列|提供)?|根据.{1,14}?(?:推荐|介绍|给)|推荐|介绍)(?:我|一下)?(?:一些|一点|一下|几[个条种部本点]|[点些])"
+    r".{0,14}(?:建议|意见|推荐|方法|办法|技巧|思路|方案|计划|攻略|信息|资料|菜谱|美食|电影|书|音乐|歌|景点|地方|例子)?(?:吧|吗|呢|可以吗|好吗)?$"
+    r"|^\W*(?:(?:please|so|and|also|then|now|well|i(?:'d| would) like you to|i want you to|can you|could you|would you)\W+)*(?:give|recommend|suggest|tell|show|offer|send)(?: to)? (?:me |us )?(?:\w+ )?(?:some|a few|any|more|several|another|an?)\b"
+    r"[^,]{0,50}\b(?:advice|suggestions?|tips?|ideas?|recommendations?|options?|methods?|information|movies?|films?|books?|songs?|recipes?|places?)\b",
+    re.IGNORECASE,
+)
+# 我先把库建好: the next step of today's work, not what anybody is or does.
+_NEXT_STEP = re.compile(r"^(?:那|好的?|嗯|行)?[，,]?(?:我|我们|咱们)先(?!生|天|后|前|祖|父|母|辈|人)", re.IGNORECASE)
+_EACH = re.compile(r"每|都|通常|一般|平时|总|习惯|\b(?:every|each|usually|when|if)\b", re.IGNORECASE)
 _STANDING = re.compile(
     r"以后|今后|往后|从现在|从今|每次|一律|默认|凡是|总是|一直|记住|都(?:要|给|用|得)"
     r"|\b(?:from now on|always|every ?time|by default|in future|whenever|going forward)\b",
@@ -100,10 +111,15 @@ def is_for_now(text: str) -> bool:
 
     >>> is_for_now("这次麻烦说细一点，要步骤"), is_for_now("这次开始以后都说细一点")
     (True, False)
+    >>> is_for_now("Please give me some dietary advice"), is_for_now("give me short answers")
+    (True, False)
     """
     if _STANDING.search(text):
         return False
-    return bool(_THIS_TIME.search(text) or _HANDIWORK.search(text))
+    if _THIS_TIME.search(text) or _HANDIWORK.search(text):
+        return True
+    plain = text.strip().replace("’", "'")
+    return not _EACH.search(plain) and bool(_ASKED.search(plain) or _NEXT_STEP.search(plain))
 
 
 _WISHED = re.compile(
@@ -118,8 +134,26 @@ def is_wished(text: str) -> bool:
 
     >>> is_wished("要是哪天把后台换成 Go 就好了"), is_wished("后台已经换成 Go 了")
     (True, False)
+    >>> is_wished("Okay, I'll take a look at these"), is_wished("I'll pay you on Monday")
+    (True, False)
     """
-    return bool(_WISHED.search(text))
+    plain = text.strip().replace("’", "'")
+    return bool(_WISHED.search(plain) or _INTENDED.search(plain) or _TOPIC.search(plain))
+
+
+# "I'll take a look", 我会多注意的: a polite answer to advice, kept by nobody.
+_INTENDED = re.compile(
+    r"^(?:好的?|嗯|是的|谢谢|那)?[，,]?我(?:现在|一定|也|还|肯定)*会(?:再|去)?(?:好好|尽量|试着?|试试|尝试|考虑|注意|留意|努力|看看|认真|多(?!年|次)|查一?查|研究一下|牢记)"
+    r"|^\W*(?:(?:okay|ok|yes|thanks|well|and|so|then)\W+)*(?:i'll|i will) (?:definitely |certainly |also |just |still |surely |really )*"
+    r"(?:try\b|consider\b|check (?:it|them|these|those|that|out)|think about|keep (?:that|this|it|them) in mind|take (?:a look|note)|look into|pay (?:more )?attention|do my best|(?:study|work|practi[cs]e) hard|give (?:it|that|this) a (?:try|go|shot))",
+    re.IGNORECASE,
+)
+# "I'd like to talk about the book": what this conversation shall be about.
+_TOPIC = re.compile(
+    r"^(?:今天|其实|我今天|那|所以)*我?(?:也|还)?(?:想|要|打算)(?:跟|和|找|问|向)?[你您]?(?:聊聊?|说说|谈谈|分享|请教|咨询|问问?|了解一下)(?!天)"
+    r"|^\W*(?:(?:actually|well|so|today|and|also)\W+)*i(?:'d| would)? (?:like|want|love) to (?:talk|chat|ask|share|discuss|hear)\b",
+    re.IGNORECASE,
+)
 
 
 _SOMEBODY = re.compile(

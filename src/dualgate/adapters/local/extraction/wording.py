@@ -198,10 +198,9 @@ def _agree_with_assistant(found: re.Match[str]) -> str:
 
 
 def _third(lower: str, word: str) -> str:
-    if lower in _IRREGULAR:
-        return _IRREGULAR[lower]
-    if lower in _DENYING:
-        return _DENYING[lower]
+    irregular = _IRREGULAR.get(lower, _DENYING.get(lower))
+    if irregular is not None:
+        return irregular
     if not lower.isalpha() or lower in _PAST or (lower.endswith(("ed", "s", "ing")) and lower not in {"need", "feed", "miss", "pass", "discuss", "bring", "sing", "bleed", "speed", "guess", "dress"}):
         return word
     if lower in {"don", "doesn", "didn", "isn", "aren", "wasn", "couldn", "wouldn", "won", "haven", "hadn", "and", "or", "the", "in", "on", "to"}:
