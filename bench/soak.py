@@ -2,7 +2,7 @@
 
     python bench/soak.py                                            8 processes, 30 minutes
     python bench/soak.py --minutes 0.5 --processes 3 --users 30     a short one
-    python bench/soak.py --page docs/results/soak.md                write the page of results
+    python bench/soak.py --write                                    renew docs/results/soak.md
 
 Each process opens a memory through the public interface, talks for random users and works the
 queue. Meanwhile they are killed at random, the write lock is held longer than anybody waits, the
@@ -32,6 +32,7 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 from soak import checks, page  # noqa: E402 - after the number of threads is set
 from soak.faults import ROOM_BYTES, Conductor, FileLimit, SmallDisk  # noqa: E402
 
+PAGE = Path(__file__).parent.parent / "docs" / "results" / "soak.md"
 _MOUNT = 'mount -t tmpfs -o size="$1",mode=700 soak "$2" && shift 2 && exec "$@"'
 
 
@@ -45,7 +46,7 @@ def options_of(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--users", type=int, default=1_000)
     parser.add_argument("--rate", type=float, default=60, help="calls a second, of all together")
     parser.add_argument("--seed", type=int, default=20261130)
-    parser.add_argument("--page", type=Path, help="write the page of results here")
+    parser.add_argument("--write", action="store_true", help="renew the page of results")
     parser.add_argument("--keep", type=Path, help="keep journals and file in this new folder")
     parser.add_argument("--disk", choices=("tmpfs", "limit"), help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
@@ -90,8 +91,8 @@ def _inside(options: argparse.Namespace) -> int:
     for check in found:
         for told_ in check.broken[:5]:
             print(f"BROKEN: {check.name}: {told_}", file=sys.stderr)
-    if options.page is not None:
-        options.page.write_text(page.page(run), encoding="utf-8")
+    if options.write:
+        PAGE.write_text(page.page(run), encoding="utf-8")
     return 1 if broken else 0
 
 

@@ -29,7 +29,7 @@ class Run:
 HEAD = """# Soak run
 
 Made by `python bench/soak.py --minutes {minutes:g} --processes {processes} --users {users} \
---seed {seed} --page docs/results/soak.md` ({cores} cores shared with other work, load {load:.1f} \
+--seed {seed} --write` ({cores} cores shared with other work, load {load:.1f} \
 before, {machine}, Python {python}).
 
 {processes} processes open one SQLite file through the public interface; each talks for random users
