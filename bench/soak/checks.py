@@ -22,6 +22,7 @@ from dualgate.errors import DualgateError, NewerSchemaError, StoreError
 from dualgate.testing import HashEmbedder
 
 DRAIN_SECONDS = 90.0
+SHORT_CALLS = 1_000  # a run with fewer acknowledged calls may lack some kind of event
 LIVE = ("candidate", "confirmed", "frozen", "archived")
 # What two callers at once may meet: the item went, or moved, between a look and a verb.
 RACES = {"NotFoundError", "IllegalMoveError", "InvalidInputError", "LeaseLostError"}
@@ -43,9 +44,9 @@ class Check:
         if not holds:
             self.broken.append(told)
 
-    def end(self) -> None:
+    def end(self, *, short: bool) -> None:
         """A check that never looked has found nothing out."""
-        if not self.looked and not self.rare:
+        if not self.looked and not (self.rare and short):
             self.broken.append("there was nothing to look at")
 
 
@@ -149,7 +150,7 @@ async def looked(folder: Path, late: list[str]) -> tuple[list[Check], Told]:
     checks.append(await _forgotten(path, folder, found))
     checks.append(await _hostile(path, folder))
     for check in checks:
-        check.end()
+        check.end(short=found.acks.total() < SHORT_CALLS)
     return checks, found
 
 
@@ -264,7 +265,7 @@ async def _bounds(memory: Memory, users: Iterable[str]) -> Check:
 
 
 def _sampled(found: Told) -> Check:
-    check = Check("... and whenever a worker looked while it all went on [A8]")
+    check = Check("... and whenever a worker looked while it all went on [A8]", rare=True)
     for line in found.pools:
         check(all(size <= bound for size, bound in line["sizes"]), f"{line}")
     return check
@@ -310,7 +311,7 @@ def _dead(found: Told, dead: list[Any]) -> Check:
 
 
 async def _corrections(memory: Memory, found: Told) -> Check:
-    check = Check("every acknowledged correction stands, now or in the item's versions [F6]")
+    check = Check("every acknowledged correction stands, now or in the item's versions [F6]", rare=True)
     for user, item, word in found.corrected:
         if (user, item) in found.erased_items:
             continue
@@ -321,7 +322,7 @@ async def _corrections(memory: Memory, found: Told) -> Check:
 
 
 async def _hidden(memory: Memory, found: Told) -> Check:
-    check = Check("what was forgotten is neither listed nor recalled nor in a context [R5]")
+    check = Check("what was forgotten is neither listed nor recalled nor in a context [R5]", rare=True)
     by_user: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for user, item, word in found.forgotten:
         if (user, item) not in found.erased_items:
@@ -350,7 +351,7 @@ async def _listed(memory: Memory, user: str) -> str:
 
 
 def _errors(found: Told) -> Check:
-    check = Check("every error is one of ours and says what to do next")
+    check = Check("every error is one of ours and says what to do next", rare=True)
     for line in found.errors:
         advised = line["type"] in RACES or bool(line["advice"])
         check(advised, f"{line['op']}: {line['type']}: {line['text']}")

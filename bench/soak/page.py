@@ -50,8 +50,7 @@ def report(run: Run) -> str:
     median, late, longest = delays(told)
     rows = ["| what happened | times |", "|---|--:|"]
     rows += [f"| {what} | {count} |" for what, count in sorted(run.did.items())]
-    rows += ["", "| what has to hold | looked at | broken |", "|---|--:|--:|"]
-    rows += [f"| {_named(c)} | {c.looked:,} | {len(c.broken)} |" for c in run.checks]
+    rows += ["", *table(run.checks)]
     kinds = Counter(_short(line["type"], line["text"]) for line in told.errors)
     kinds += Counter(
         "in the background: " + _short(*text.split(": ", 1)) for text in told.background
@@ -71,6 +70,12 @@ def report(run: Run) -> str:
         *rows,
     ]
     return "\n".join(lines)
+
+
+def table(checks: list[Check]) -> list[str]:
+    """Return what was checked, a line each."""
+    head = ["| what has to hold | looked at | broken |", "|---|--:|--:|"]
+    return [*head, *(f"| {_named(c)} | {c.looked:,} | {len(c.broken)} |" for c in checks)]
 
 
 def page(run: Run) -> str:
