@@ -10,6 +10,7 @@ from dualgate.domain.compaction import (
     Keep,
     Line,
     choose,
+    details,
     missing,
     names_something,
     turns_to_fold,
@@ -54,6 +55,14 @@ def test_of_one_rank_the_line_with_a_name_is_kept_before_a_newer_one():
     costs, free = [Cost(5, 5)] * 2, Cost()
 
     assert choose(lines, costs, {Keep.FACT: free}, free, Cost(5, 5)) == [0]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("use the iPhone4.", {"iphone4"}), ("use macOSX", {"macosx"}), ("pay 1,200 - now", {"1,200"})],
+)
+def test_a_detail_is_spelt_in_one_way(text, found):
+    assert details(text) == found
 
 
 @pytest.mark.parametrize(
