@@ -59,7 +59,11 @@ def test_of_one_rank_the_line_with_a_name_is_kept_before_a_newer_one():
 
 @pytest.mark.parametrize(
     ("text", "found"),
-    [("use the iPhone4.", {"iphone4"}), ("use macOSX", {"macosx"}), ("pay 1,200 - now", {"1,200"})],
+    [
+        ("use the iPhone4.", {"iphone4", "4"}),
+        ("use macOSX", {"macosx"}),
+        ("pay 1,200 - now", {"1,200"}),
+    ],
 )
 def test_a_detail_is_spelt_in_one_way(text, found):
     assert details(text) == found
