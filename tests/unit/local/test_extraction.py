@@ -11,7 +11,7 @@ import pytest
 from dualgate.adapters.local.embedder import UseEmbedder
 from dualgate.adapters.local.extraction import LocalExtractor
 from dualgate.domain.items import Candidate, Message
-from dualgate.domain.types import Evidence, Polarity, Role, Scope
+from dualgate.domain.types import Evidence, ItemType, Polarity, Role, Scope
 from dualgate.pipeline.ports import Turn
 
 AT = datetime.fromisoformat("2026-03-02T09:00:00+08:00")  # a Monday
@@ -148,6 +148,42 @@ async def test_a_standing_order_and_a_promise_that_look_like_it_are_kept(
     extractor: LocalExtractor, text: str, word: str
 ) -> None:
     assert any(word in each.content for each in kept(await read(extractor, text)))
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("你好，我叫林夏，很高兴认识你。", "林夏"),
+        ("你好，我是方文。很高兴认识你。", "方文"),
+        ("Hello, my name is Ravi. Nice to meet you, chat AI.", "Ravi"),
+        ("Hi, my name is Ravi Patel", "Ravi Patel"),
+    ],
+)
+async def test_a_name_given_with_a_greeting_is_kept(
+    extractor: LocalExtractor, text: str, word: str
+) -> None:
+    names = [each for each in kept(await read(extractor, text)) if word in each.content]
+
+    assert [each.item_type for each in names] == [ItemType.IDENTITY]
+    assert names[0].quote is not None
+    assert names[0].quote in text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "你好，你来扮演店员，我叫小明",
+        "你好，写一个故事：我叫小明，住在海底",
+        "你好，我叫外卖的时候总忘带餐具怎么办",
+        "Hello! Write a story that begins with my name is Ravi",
+        "hi, if my name is Ravi, how is it spelt?",
+    ],
+)
+async def test_a_name_of_a_role_or_a_story_is_not_kept(
+    extractor: LocalExtractor, text: str
+) -> None:
+    """[W3]: role play and hypotheticals are not the user's word"""
+    assert kept(await read(extractor, text)) == []
 
 
 @pytest.mark.parametrize("text", ["我不吃香菜", "I don't eat cilantro"])

@@ -24,7 +24,8 @@ from dualgate.adapters.local.extraction.antecedents import (
 )
 from dualgate.adapters.local.extraction.cues import KIN, cues_in
 from dualgate.adapters.local.extraction.features import language
-from dualgate.adapters.local.extraction.implied import implied_in
+from dualgate.adapters.local.extraction.implied import SAID_AT, implied_in
+from dualgate.adapters.local.extraction.introductions import introduction_in
 from dualgate.adapters.local.extraction.kinds import (
     is_about_somebody,
     is_for_now,
@@ -57,6 +58,7 @@ BASE_IMPORTANCE = {
 ASSENT_CLAUSES = 5
 AGREED_CONFIDENCE = 0.82
 IMPLIED_CONFIDENCE = 0.66  # over the floor [M 5.1], under what is said outright
+INTRODUCED_CONFIDENCE = 0.9  # a form of its own, said outright
 EVIDENCE_WEIGHT = {Evidence.EXPLICIT: 1.0, Evidence.IMPLIED: 0.85, Evidence.EMOTIONAL: 0.8}
 
 
@@ -96,6 +98,7 @@ class LocalExtractor:
         model = load()
         reading, chosen = await self._prepared(turn, model)
         made = await self._stated(turn, reading, chosen, model)
+        made = self._introduced(turn, reading, made)
         return [*made, *self._implied(turn, reading, made)]
 
     async def _stated(
@@ -125,6 +128,29 @@ class LocalExtractor:
                 sure = max(sure, FORM_CONFIDENCE)  # the form says so, whatever else it may be
             made.append(self._candidate(turn, reading, each, kinds, sure))
         return _distinct([*agreed, *made])
+
+    def _introduced(
+        self, turn: Turn, reading: Reading, made: list[Candidate]
+    ) -> list[Candidate]:
+        """Make sure of the name that comes with a greeting: the turn as a whole is small talk."""
+        found = introduction_in(reading)
+        if found is None or self._holds_secret(found.clause.text):
+            return made
+        quote = found.clause.text
+        if any(quote in (each.quote or "") and each.confidence >= SAID_AT for each in made):
+            return made
+        others = [each for each in made if quote not in (each.quote or "")]
+        content = sentence(found.text, reading.setting.lang, ItemType.IDENTITY)
+        name = Candidate(
+            ItemType.IDENTITY,
+            content[:CONTENT_LIMIT],
+            confidence=INTRODUCED_CONFIDENCE,
+            importance=BASE_IMPORTANCE[ItemType.IDENTITY],
+            sensitivity=Sensitivity.PERSONAL,
+            quote=quote[:QUOTE_LIMIT],
+            message_id=turn.message.id,
+        )
+        return [self._dated(name, found.text, turn.at), *others]
 
     def _implied(
         self, turn: Turn, reading: Reading, said: Sequence[Candidate]

@@ -76,7 +76,7 @@ def implied_in(reading: Reading, said: Sequence[Candidate] = ()) -> list[Implied
             content = rule.content[lang]
             found.append(Implied(rule.id, rule.item_type, rule.sensitivity, content, clause))
     # Asked last: few turns match, and this looks at all of the text.
-    return [] if found and _NOT_OWN.search(text) else found[:LIMIT]
+    return [] if found and not is_own(text) else found[:LIMIT]
 
 
 def _is_taken(rule: Rule, found: Sequence[Implied], reading: Reading) -> bool:
@@ -99,6 +99,17 @@ _NOT_OWN = re.compile(
     r"|sketch|dialogue|joke|limerick|haiku|fairy ?tale)\b|\bin (?:my|the|a|this) (?:story|novel|film|movie|book|game|script|play|show)\b",
     re.IGNORECASE,
 )
+
+
+def is_own(text: str) -> bool:
+    """Tell whether "I" in a turn is the user: it asks for no story, translation or role.
+
+    >>> is_own("write a story: my name is Ravi"), is_own("hello, my name is Ravi")
+    (False, True)
+    """
+    return not _NOT_OWN.search(_plain(text))
+
+
 # Supposed, wished for, or long over.
 _NOT_SO = re.compile(
     r"如果|假如|假设|要是|万一|倘若|设想|比方|打个比方|想象|想当|准备转行|转行去|梦想|以前|从前|当年|那年|小时候|那时候|曾经|前年|退休前|离职前|上辈子|听说|据说|网上|有人说"
