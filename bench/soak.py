@@ -45,6 +45,8 @@ def options_of(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--processes", type=int, default=8)
     parser.add_argument("--users", type=int, default=1_000)
     parser.add_argument("--rate", type=float, default=60, help="calls a second, of all together")
+    parser.add_argument("--busy", type=float, default=10, metavar="SECONDS",
+                        help="how long a worker waits for the lock; it is held 2 s longer")
     parser.add_argument("--seed", type=int, default=20261130)
     parser.add_argument("--write", action="store_true", help="renew the page of results")
     parser.add_argument("--keep", type=Path, help="keep journals and file in this new folder")

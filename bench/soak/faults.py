@@ -1,6 +1,6 @@
 """What the conductor does to the workers: kills, locks, a full disk, jumps of the clock.
 
-The parent process neither opens the database nor has a thread while it forks: SQLite's locks do
+The parent process neither opens the database nor has a thread when it forks: SQLite's locks do
 not survive a fork.
 """
 
@@ -24,8 +24,7 @@ from soak import worker
 from soak.world import SharedClock
 
 ROOM_BYTES = 2 * 1024**3
-BUSY_SECONDS = 10.0  # what a unit waits for another process: adapters/sql/opening.py
-LOCK_SECONDS = BUSY_SECONDS + 2
+LONGER_SECONDS = 2.0  # than anybody waits for the lock
 HOUR, DAY = 3600.0, 86_400.0
 STOP_SECONDS = 60.0
 
@@ -93,6 +92,7 @@ class Conductor:
 
     def run(self) -> list[str]:
         """Return which workers did not stop when told to."""
+        worker.warm()
         os.waitpid(self._forked(lambda: worker.make(self._folder)), 0)
         for slot in range(self._options.processes):
             self._start(slot)
@@ -189,16 +189,17 @@ class Conductor:
 
     def _lock(self) -> None:
         path = self._folder / "disk" / "memory.db"
+        held = self._options.busy + LONGER_SECONDS
 
         def hold() -> None:
             raw = sqlite3.connect(path, timeout=60, isolation_level=None)
             raw.execute("BEGIN IMMEDIATE")
-            time.sleep(LOCK_SECONDS)
+            time.sleep(held)
             raw.execute("ROLLBACK")
             raw.close()
 
         self._helpers.append(self._forked(hold))
-        self._spare_until = time.monotonic() + LOCK_SECONDS + 1
+        self._spare_until = time.monotonic() + held + 1
         self.did["database locked"] += 1
 
     def _fill(self, seconds: float) -> None:

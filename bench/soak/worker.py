@@ -10,13 +10,14 @@ import os
 import random
 import time
 import traceback
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from soak.world import Journal, SharedClock, SoakExtractor, sentence, settings, unfinished, word_of
 
 from dualgate import Memory, bootstrap
-from dualgate.adapters import sql  # noqa: F401 - the forked need not load it, each for itself
+from dualgate.adapters import sql
 from dualgate.errors import DualgateError, StoreError
 from dualgate.testing import HashEmbedder
 
@@ -53,6 +54,7 @@ class Worker:
         self._folder, self._slot, self._run = folder, slot, run
         self._pause = options.processes / options.rate
         self._users = options.users
+        self._busy = options.busy
         self._chance = random.Random(f"{options.seed}-{slot}-{run}")
         self._path = folder / f"worker-{slot}.jsonl"
         self._left = unfinished(self._path)
@@ -66,6 +68,8 @@ class Worker:
         # When the clock of a machine is moved, the queue's own time moves, too; `Memory.open`
         # takes the clock of the memory alone.
         bootstrap.SystemClock = lambda: self._clock  # type: ignore[assignment, misc]
+        # Nor does it take how long to wait for a lock; a short run has no time for ten seconds.
+        sql.open_sqlite = partial(sql.open_sqlite, busy_seconds=self._busy)
         asyncio.get_running_loop().set_exception_handler(self._in_loop)
         self._journal.note("start", run=self._run)
         memory = await self._opened()
@@ -237,6 +241,23 @@ class Worker:
 async def _made(folder: Path) -> None:
     url = f"sqlite:///{folder / 'disk' / 'memory.db'}"
     await (await Memory.open(url, settings=settings(), embedder=HashEmbedder())).close()
+
+
+async def _warmed() -> None:
+    async with Memory.open(
+        "memory://", settings=settings(), extractor=SoakExtractor(), embedder=HashEmbedder()
+    ) as memory:
+        said = {"role": "user", "content": sentence("n0", random.Random(0))}
+        await memory.observe("warm", "s", [said], wait=True)
+        page = await memory.items("warm", item_type="fact")
+        await memory.correct("warm", page.items[0].id, "note n1")
+        await memory.recall("warm", "note", transcripts=True)
+        await memory.context("warm", "t", "note")
+
+
+def warm() -> None:
+    """Load in this process what those forked from it would load, each for itself."""
+    asyncio.run(_warmed())
 
 
 def make(folder: Path) -> None:

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 SOAK = Path(__file__).parents[2] / "bench" / "soak.py"
-SHORT = ("--minutes", "0.25", "--processes", "3", "--users", "20", "--rate", "90")
+SHORT = ("--minutes", "0.25", "--processes", "3", "--users", "8", "--rate", "90",
+         "--busy", "1")  # fmt: skip
 
 
 def soak(*arguments):
@@ -52,7 +53,7 @@ def test_a_limit_on_files_is_a_full_disk_where_there_is_no_name_space():
         ("DELETE FROM turns WHERE id IN (SELECT max(id) FROM turns)", {"kept once"}),
         ("DELETE FROM memory_decisions WHERE item_id IS NOT NULL", {"decided once"}),
         ("UPDATE turns SET seq = 999999999999 - seq", {"order of acceptance"}),
-        ("UPDATE memory_items SET status = 'candidate'", {"hot <= 12", "replaying the log"}),
+        ("UPDATE memory_items SET status = 'frozen'", {"frozen <= 3", "replaying the log"}),
     ],
 )
 def test_the_checks_of_the_soak_run_can_fail(kept, tmp_path, damage, found):
