@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import resource
 import sqlite3
 
 import pytest
@@ -51,6 +52,33 @@ async def test_a_full_disk_applies_nothing_and_says_so(backend):
     assert "space" in full.value.advice
     assert await backend.store.snapshot("ann") == before
     await limit_pages(backend, 1_000_000)
+    await write(backend, a_plan(*many))
+    assert len((await backend.store.snapshot("ann")).hot) == 200
+
+
+@contextlib.contextmanager
+def files_limited_to(size):
+    """Let no file of this process grow further, as a quota does."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+async def test_a_limit_on_the_size_of_files_applies_nothing_and_says_so(backend, tmp_path):
+    await write(backend, a_plan(an_item()))
+    before = await backend.store.snapshot("ann")
+    many = [an_item("long " * 300, id=f"item-{n}") for n in range(200)]
+    with (
+        files_limited_to((tmp_path / "memory.db-wal").stat().st_size),
+        pytest.raises(StoreError, match="cannot be written") as full,
+    ):
+        await write(backend, a_plan(*many))
+
+    assert "quota" in full.value.advice
+    assert await backend.store.snapshot("ann") == before
     await write(backend, a_plan(*many))
     assert len((await backend.store.snapshot("ann")).hot) == 200
 

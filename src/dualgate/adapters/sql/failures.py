@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from dualgate.errors import InvalidInputError, StoreError
 
-# By the first part of SQLite's own name for the error.
+# By the first part of SQLite's own name for the error; the first that fits.
 _ADVICE = {
     "SQLITE_FULL": (
         "the disk is full",
@@ -34,6 +34,11 @@ _ADVICE = {
     "SQLITE_CANTOPEN": (
         "the database file cannot be opened",
         "The directory must exist, and this user must be allowed to write in it",
+    ),
+    # SQLite calls only ENOSPC a full disk; a quota or a limit on file sizes ends up here.
+    "SQLITE_IOERR_WRITE": (
+        "the database file cannot be written",
+        "Nothing of this unit was stored. Free some space, raise the quota or file size limit",
     ),
     "SQLITE_IOERR": (
         "the database file cannot be read or written",
