@@ -2,12 +2,12 @@
 
     python bench/soak.py                                            8 processes, 30 minutes
     python bench/soak.py --minutes 0.5 --processes 3 --users 30     a short one
-    python bench/soak.py --write                                    renew docs/results/soak.md
+    python bench/soak.py --write                                    renew the page of results
 
 Each process opens a memory through the public interface, talks for random users and works the
 queue. Meanwhile they are killed at random, the write lock is held longer than anybody waits, the
-disk fills up, and the clock jumps back an hour and forward 40 days. Every worker keeps a journal of
-what it began and what was acknowledged; afterwards the file is compared with the journals, and
+disk fills up, and the clock jumps back an hour and forward 40 days. Every worker keeps a journal
+of what it began and what was acknowledged; afterwards the file is compared with the journals, and
 opened with a newer schema and cut short. The exit code is 1 if anything does not hold.
 
 The disk is a small tmpfs in a name space of our own where that is possible (no root is needed):

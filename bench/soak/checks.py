@@ -15,11 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from soak.world import ARCHIVE, FROZEN, HOT, SharedClock, SoakExtractor, settings, word_of
-
 from dualgate import Memory, Settings, bootstrap
 from dualgate.errors import DualgateError, NewerSchemaError, StoreError
 from dualgate.testing import HashEmbedder
+from soak.world import ARCHIVE, FROZEN, HOT, SharedClock, SoakExtractor, settings, word_of
 
 DRAIN_SECONDS = 90.0
 SHORT_CALLS = 1_000  # a run with fewer acknowledged calls may lack some kind of event
@@ -39,7 +38,7 @@ class Check:
     note: str = ""
     broken: list[str] = field(default_factory=list)
 
-    def __call__(self, holds: bool, told: str) -> None:  # noqa: FBT001 - reads as a sentence
+    def __call__(self, holds: bool, told: str) -> None:
         self.looked += 1
         if not holds:
             self.broken.append(told)
@@ -58,7 +57,21 @@ class Said:
     begun: float
     job_tokens: tuple[str, ...]
     acked: float | None = None
-    last: str = "begin"  # begin: killed in between; error: refused; ack
+    # new, open (begun, no end seen yet), error, ack; unknown: a process died while it was open,
+    # so that try may have been stored whatever the next one is told.
+    last: str = "new"
+
+    def begin(self) -> None:
+        """Take note of one more try."""
+        self.last = "open" if self.last in ("new", "error") else "unknown"
+
+    def refuse(self) -> None:
+        """The caller was told that it failed."""
+        self.last = "error" if self.last == "open" else "unknown"
+
+    def acknowledge(self, at: float) -> None:
+        """The caller was told that it is kept."""
+        self.acked, self.last = at, "ack"
 
 
 @dataclass
@@ -91,29 +104,16 @@ def told(folder: Path) -> Told:
 
 
 def _take(found: Told, line: dict[str, Any]) -> None:
-    kind, op = line["kind"], line.get("op")
-    match kind:
-        case "begin" if op == "observe":
-            for token in line["tokens"]:
-                said = found.said.setdefault(
-                    token, Said(line["user"], line["t"], tuple(line["tokens"]))
-                )
-                # An earlier try that nobody saw the end of may have been stored.
-                said.last = "unknown" if said.last == "begin" and said.begun != line["t"] else (
-                    "unknown" if said.last == "unknown" else "begin"
-                )  # fmt: skip
-        case "begin" if op == "erase":
-            found.erased_items.add((line["user"], line["item"]))
-            found.erased[line["user"]].update(line["words"])
+    match line["kind"]:
+        case "begin":
+            _begun(found, line)
         case "ack":
-            found.acks[str(op)] += 1
+            found.acks[line["op"]] += 1
             _acknowledged(found, line)
         case "error":
             found.errors.append(line)
-            if op == "observe":
-                for token in line["tokens"]:
-                    said = found.said[token]
-                    said.last = "error" if said.last == "begin" else "unknown"
+            for token in line.get("tokens", ()):
+                found.said[token].refuse()
         case "unexpected":
             found.unexpected.append(f"{line['where']}: {line['text']}")
         case "stumbled" | "failed":
@@ -126,12 +126,19 @@ def _take(found: Told, line: dict[str, Any]) -> None:
             found.reads[line["op"]].append(line["took"])
 
 
+def _begun(found: Told, line: dict[str, Any]) -> None:
+    if line["op"] == "erase":
+        found.erased_items.add((line["user"], line["item"]))
+        found.erased[line["user"]].update(line["words"])
+    for token in line.get("tokens", ()):
+        found.said.setdefault(token, Said(line["user"], line["t"], tuple(line["tokens"]))).begin()
+
+
 def _acknowledged(found: Told, line: dict[str, Any]) -> None:
     match line["op"]:
         case "observe":
             for token in line["tokens"]:
-                found.said[token].acked = line["t"]
-                found.said[token].last = "ack"
+                found.said[token].acknowledge(line["t"])
         case "forget":
             word = line["content"].split()[-1]
             found.forgotten.append((line["user"], line["item"], word))
@@ -180,10 +187,10 @@ async def _settled(path: Path, folder: Path, found: Told) -> list[Check]:
     async with _opened(path, folder, settings()) as memory:
         try:
             await memory.drain(DRAIN_SECONDS)
-            drained(True, "")
+            drained(holds=True, told="")
         except TimeoutError:
             waiting = (await memory.stats()).queue.waiting
-            drained(False, f"{waiting} jobs still wait after {DRAIN_SECONDS:g} s")
+            drained(holds=False, told=f"{waiting} jobs wait after {DRAIN_SECONDS:g} s")
         dead = await memory.dead(limit=1_000)
         decisions: dict[str, list[Any]] = {}
         for user in [user for (user,) in _rows(path, "SELECT user_id FROM users")]:
@@ -273,10 +280,9 @@ def _sampled(found: Told) -> Check:
 
 def _one_pool(path: Path) -> Check:
     check = Check("no statement stands in two pools, or twice in one")
-    live = ",".join(f"'{status}'" for status in LIVE)
     for user, content, times in _rows(
         path, "SELECT user_id, content, count(*) FROM memory_items WHERE item_type = 'fact' "
-        f"AND status IN ({live}) GROUP BY user_id, content",  # noqa: S608
+        "AND status NOT IN ('superseded', 'forgotten') GROUP BY user_id, content",
     ):  # fmt: skip
         check(times == 1, f"{user}: {content} stands {times} times")
     return check
@@ -288,15 +294,17 @@ def _replayed(path: Path) -> Check:
     for user, item, before, after in _rows(
         path, "SELECT user_id, item_id, before, after FROM memory_moves ORDER BY user_id, seq"
     ):
-        check(last.get((user, item)) == before, f"{item}: {last.get((user, item))} is not {before}")
+        was = last.get((user, item))
+        check(was == before, f"{item}: {was} is not {before}")
         last[user, item] = after
     for user, item, status in _rows(path, "SELECT user_id, id, status FROM memory_items"):
-        check(last.get((user, item)) == status, f"{item}: {last.get((user, item))}, not {status}")
+        was = last.get((user, item))
+        check(was == status, f"{item}: {was} is not {status}")
     return check
 
 
 def _dead(found: Told, dead: list[Any]) -> Check:
-    check = Check("the dead letters are the turns that cannot be read, each with its real error", rare=True)
+    check = Check("the dead letters are what cannot be read, with the real error", rare=True)
     buried: Counter[str] = Counter()
     for letter in dead:
         named = re.search(r"ExtractionError: this turn cannot be read: (\w+)", letter.error)
@@ -311,7 +319,7 @@ def _dead(found: Told, dead: list[Any]) -> Check:
 
 
 async def _corrections(memory: Memory, found: Told) -> Check:
-    check = Check("every acknowledged correction stands, now or in the item's versions [F6]", rare=True)
+    check = Check("each acknowledged correction stands, or is a version [F6]", rare=True)
     for user, item, word in found.corrected:
         if (user, item) in found.erased_items:
             continue
@@ -322,7 +330,7 @@ async def _corrections(memory: Memory, found: Told) -> Check:
 
 
 async def _hidden(memory: Memory, found: Told) -> Check:
-    check = Check("what was forgotten is neither listed nor recalled nor in a context [R5]", rare=True)
+    check = Check("what was forgotten is not listed, recalled, in a context [R5]", rare=True)
     by_user: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for user, item, word in found.forgotten:
         if (user, item) not in found.erased_items:
@@ -368,8 +376,7 @@ async def _forgotten(path: Path, folder: Path, found: Told) -> Check:
     async with _opened(path, folder, settings(run_worker=False, undo_days=30.0)) as memory:
         await memory.maintain()
         check(await memory.scrub(), "the file could not be rewritten")
-    bytes_ = b"".join(p.read_bytes() for p in sorted(path.parent.glob("memory.db*")))
-    there = {word.decode() for word in re.findall(rb"[nc]\d+r\d+x\d{6}", bytes_)}
+    there = _words_in(path)
     for user, _, word in found.forgotten:
         check(word not in there, f"{word} of {user} was forgotten and is in the file")
     for user, word in found.gone:
@@ -377,9 +384,14 @@ async def _forgotten(path: Path, folder: Path, found: Told) -> Check:
     return check
 
 
-async def _hostile(path: Path, folder: Path) -> Check:
-    """Files that cannot be used: each error says what to do, and leaves the file as it was."""
-    check = Check("a newer schema, a truncated file, another file: refused, saying what to do")
+def _words_in(path: Path) -> set[str]:
+    """Return every word of a turn or a correction in the bytes of the file and its log."""
+    found = b"".join(each.read_bytes() for each in sorted(path.parent.glob("memory.db*")))
+    return {word.decode() for word in re.findall(rb"[nc]\d+r\d+x\d{6}", found)}
+
+
+def _unusable(path: Path, newer: Path) -> dict[str, tuple[bytes, type[StoreError], str]]:
+    """Return files that cannot be used, with the error each gives and a word of its advice."""
     whole = path.read_bytes()
     wanted: dict[str, tuple[bytes, type[StoreError], str]] = {
         "truncated to half": (whole[: len(whole) // 2 // 8192 * 8192], StoreError, "backup"),
@@ -388,22 +400,27 @@ async def _hostile(path: Path, folder: Path) -> Check:
         "truncated to 60 bytes": (whole[:60], StoreError, "backup"),
         "another file": (b"# Notes\n" * 2_000, StoreError, "another path"),
     }
-    newer = folder / "disk" / "newer.db"
     shutil.copyfile(path, newer)
     with contextlib.closing(sqlite3.connect(newer)) as raw, raw:
         raw.execute("UPDATE alembic_version SET version_num = '9999'")
-    for side in newer.parent.glob("newer.db-*"):
-        side.unlink()
     wanted["newer schema"] = (newer.read_bytes(), NewerSchemaError, "Upgrade dualgate")
-    for name, (content, kind, advice) in wanted.items():
-        copy = folder / "disk" / "copy.db"
-        for old in copy.parent.glob("copy.db*"):
-            old.unlink()
+    return wanted
+
+
+async def _hostile(path: Path, folder: Path) -> Check:
+    """Files that cannot be used: each error says what to do, and leaves the file as it was."""
+    check = Check("a newer schema, a truncated file, another file: refused, saying what to do")
+    for name, (content, kind, advice) in _unusable(path, folder / "newer.db").items():
+        copy = folder / f"{name}.db".replace(" ", "-")
         copy.write_bytes(content)
         text = await _refused(copy, folder, kind)
         check(text is not None and advice in text, f"{name}: {text}")
-        check(copy.read_bytes() == content, f"{name}: the file was changed")
+        check(_left(copy) == content, f"{name}: the file was changed")
     return check
+
+
+def _left(copy: Path) -> bytes:
+    return copy.read_bytes()
 
 
 async def _refused(copy: Path, folder: Path, kind: type[StoreError]) -> str | None:

@@ -11,6 +11,7 @@ import heapq
 import os
 import random
 import resource
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -49,7 +50,8 @@ class SmallDisk:
 
     def _resize(self, size: int) -> None:
         # Refused if the files grew meanwhile; the next event comes.
-        subprocess.run(["mount", "-o", f"remount,size={size}", str(self._disk)],
+        mount = shutil.which("mount") or "mount"
+        subprocess.run([mount, "-o", f"remount,size={size}", str(self._disk)],
                        check=False, capture_output=True)  # fmt: skip
 
 

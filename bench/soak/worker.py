@@ -14,12 +14,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from soak.world import Journal, SharedClock, SoakExtractor, sentence, settings, unfinished, word_of
-
 from dualgate import Memory, bootstrap
 from dualgate.adapters import sql
 from dualgate.errors import DualgateError, StoreError
 from dualgate.testing import HashEmbedder
+from soak.world import Journal, SharedClock, SoakExtractor, sentence, settings, unfinished, word_of
 
 RETRIES = 3
 ASKED = ("usual topic", "note", "what other topic", "weight 5")
@@ -41,7 +40,7 @@ class Noted:
     def moved(self, moves: Any) -> None: ...
 
     def failed(self, job: Any, error: str, *, dead: bool) -> None:
-        self._journal.note("failed", durably=False, error=error, dead=dead)
+        self._journal.note("failed", durably=False, error=error, dead=dead, job=job.id)
 
     def stumbled(self, error: str) -> None:
         self._journal.note("stumbled", durably=False, error=error)
