@@ -186,6 +186,44 @@ async def test_a_name_of_a_role_or_a_story_is_not_kept(
     assert kept(await read(extractor, text)) == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "我知道他爱喝绿茶，喜欢尝试新的茶具。",
+        "她对海鲜过敏。",
+        "这部电影讲述了渔夫老孟的故事。老孟在失去渔船后，一个人住在灯塔里。",
+        "I know he loves sailing and he hates crowds.",
+        "The novel tells the story of a fisherman. Tom never eats meat and lives in a lighthouse.",
+    ],
+)
+async def test_what_somebody_unnamed_or_a_figure_is_like_is_not_kept(
+    extractor: LocalExtractor, text: str
+) -> None:
+    """[W3]: other people's traits are not the user's"""
+    assert kept(await read(extractor, text)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "content", "subject"),
+    [
+        ("我的老板特别严格，总是要求我周末加班。", "用户的老板总是要求用户周末加班", "老板"),
+        ("我女儿三岁了，她对海鲜过敏。", "用户的女儿对海鲜过敏", "女儿"),
+    ],
+)
+async def test_what_goes_on_about_a_person_names_the_person(
+    extractor: LocalExtractor, text: str, content: str, subject: str
+) -> None:
+    found = {each.content: each.subject for each in kept(await read(extractor, text))}
+
+    assert found[content] == subject
+
+
+async def test_ones_own_word_beside_a_retelling_is_kept(extractor: LocalExtractor) -> None:
+    text = "这部小说讲述了渔夫的一生。我最喜欢的作家是沈从文。"
+
+    assert any("沈从文" in each.content for each in kept(await read(extractor, text)))
+
+
 @pytest.mark.parametrize("text", ["我不吃香菜", "I don't eat cilantro"])
 async def test_a_negation_stays_in_the_content(extractor: LocalExtractor, text: str) -> None:
     found = kept(await read(extractor, text))

@@ -44,6 +44,47 @@ def is_led_by_relative(text: str, before: str) -> bool:
     return bool(_LEADS.search(text)) and with_relative(text, before) != text
 
 
+# What goes on about the one just described: 我妈很怕冷，也不爱吃甜.
+_GOES_ON = re.compile(r"^(?:而且|并且|但是?|不过|所以)?(?:总是?|老是|经常|常常?|也|还|都|非常|很|特别|十分|比较|最|只|从来|从小|一直|喜欢|爱|讨厌|害怕|不(?!过|如|知道|敢|好意思)|是(?!不是|的|啊)|对)")
+_PERSON = rf"(?:他|她)(?!们)|(?:我们?家?的?|我)?(?:{KIN.pattern}|上司|领导|医生|老师|教练|客户|师傅|队友|网友|对象|男友|女友)们?"
+_DESCRIBED = re.compile(
+    rf"^(?:而且|并且|但是?|不过|因为|其实|我(?:只)?(?:知道|记得|听说|发现))?(?P<who>{_PERSON})(?=总|老|经常|也|还|都|非常|很|特别|十分|比较|挺|太|最|只|从|一直|喜欢|爱|讨厌|怕|害怕|不|是|对)"
+)
+# "I know he likes tea" is about him.
+_KNOWN = re.compile(r"^我(?:也|只|还)?(?:知道|记得|听说|发现)(?=[他她](?!们))|^i (?:know|heard|remember)(?: that)? (?=(?:he|she)\b)", re.IGNORECASE)
+# A name is an antecedent, too: 我和小禾, "Ana and I".
+_NAMED = re.compile(r"[小阿老][\u4e00-\u9fff](?![\u4e00-\u9fff]?[时候后前])|(?<!^)(?<![.!?]\s)\b[A-Z][a-z]{2,}\b")
+_ENDS = re.compile(r"[。！？!?；;\n…]")
+
+
+def with_subject(text: str, before: str) -> str:
+    """Return the words with the person of the clause before, where they go on about that person.
+
+    >>> with_subject("也不爱吃甜", "我妈很怕冷，"), with_subject("也不爱吃甜", "我很怕冷，")
+    ('我妈也不爱吃甜', '也不爱吃甜')
+    """
+    if not _GOES_ON.search(text):
+        return text
+    sentence = _ENDS.split(before[-_NEAR:])[-1]
+    for clause in reversed([each.strip() for each in re.split(r"[，,]", sentence) if each.strip()]):
+        described = _DESCRIBED.search(clause)
+        if described:
+            return described["who"] + text
+        if not _GOES_ON.search(clause):
+            break
+    return text
+
+
+def is_led_by_nobody(text: str, before: str) -> bool:
+    """Tell whether the words are about a person whom nothing before them in the turn names.
+
+    >>> is_led_by_nobody("他对花生过敏", ""), is_led_by_nobody("他对花生过敏", "儿子回来了，")
+    (True, False)
+    """
+    plain = _KNOWN.sub("", text.strip().replace("’", "'"))
+    return bool(_LEADS.search(plain)) and not (KIN.search(before) or _NAMED.search(before))
+
+
 def heading_of(clauses: Sequence[Clause], first: int) -> str:
     """Return the heading over the clause: "Newsletter: twice a month, 2,300 readers" has one.
 

@@ -18,9 +18,11 @@ from dualgate.adapters.local.dates import DateMention, absolute, resolve
 from dualgate.adapters.local.extraction import judging, promises
 from dualgate.adapters.local.extraction.antecedents import (
     heading_of,
+    is_led_by_nobody,
     is_led_by_relative,
     topic_of,
     with_relative,
+    with_subject,
 )
 from dualgate.adapters.local.extraction.cues import KIN, cues_in
 from dualgate.adapters.local.extraction.features import language
@@ -30,6 +32,7 @@ from dualgate.adapters.local.extraction.kinds import (
     is_about_somebody,
     is_for_now,
     is_plain,
+    is_retold,
     is_wished,
 )
 from dualgate.adapters.local.extraction.model import Array, Model, load
@@ -58,6 +61,7 @@ BASE_IMPORTANCE = {
 ASSENT_CLAUSES = 5
 AGREED_CONFIDENCE = 0.82
 IMPLIED_CONFIDENCE = 0.66  # over the floor [M 5.1], under what is said outright
+UNNAMED_CONFIDENCE = 0.35  # so far under the floor [M 5.1] that no plain slot lifts it
 INTRODUCED_CONFIDENCE = 0.9  # a form of its own, said outright
 EVIDENCE_WEIGHT = {Evidence.EXPLICIT: 1.0, Evidence.IMPLIED: 0.85, Evidence.EMOTIONAL: 0.8}
 
@@ -110,7 +114,12 @@ class LocalExtractor:
         vectors = await self._embedder.embed(judging.texts_to_embed(reading, chosen))
         lines = judging.states(reading, chosen, vectors, model)
         found = judging.statements(reading, chosen, vectors, lines, model)
-        found = [each for each in found if not self._holds_secret(each.text)]
+        found = [
+            each
+            for each in found
+            if not self._holds_secret(each.text)
+            and not is_retold(each.text, reading.text[: each.start])
+        ]
         if agreed:
             # The words of assent are used up by what they agree to.
             found = [each for each in found if each.end > reading.clauses[0].end]
@@ -244,9 +253,13 @@ class LocalExtractor:
             owner = "user"
         evidence = Evidence(kinds["evidence"][0])
         before = reading.text[: said.start]
-        text = with_relative(said.text, before)
-        if is_led_by_relative(said.text, before):
+        led = with_subject(said.text, before)
+        text = with_relative(led, before)
+        if led != said.text or is_led_by_relative(said.text, before):
             owner = "other"
+        if is_led_by_nobody(text, before):
+            # Whoever is meant, it is not the user, and later nobody can tell [W3].
+            owner, confidence = "other", min(confidence, UNNAMED_CONFIDENCE)
         heading = heading_of(reading.clauses, said.first)
         if heading:
             text = f"{heading}：{text}" if lang == "zh" else f"{heading}: {text}"

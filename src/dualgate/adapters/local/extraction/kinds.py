@@ -88,6 +88,28 @@ _THIS_TIME = re.compile(
 _HANDIWORK = re.compile(
     r"^(?:请|麻烦你?|你|帮我|给我|再|先)*把.{1,14}?(?:改|换|翻|译|写|做|删|加|缩|弄|整理|列|润|合|拆|排|标)"
 )
+_RETELLS = re.compile(
+    r"(?:电影|影片|片子|小说|故事|书|剧|动漫|漫画|纪录片)[^。！？\n]{0,12}?(?:讲述|讲的?是|讲了|说的是|说了|描写|描述|描绘)"
+    r"|\b(?:movie|film|book|novel|story|show|series|play|documentary|anime)\b[^.!?\n]{0,24}?\b(?:tells|told|follows|describes|depicts|portrays|recounts|(?:is|was|revolves|centers|centres) (?:about|around))\b",
+    re.IGNORECASE,
+)
+_OWN_WORDS = re.compile(r"我|咱|俺|\b(?:i|i'm|i've|i'd|i'll|my|me|we|our)\b", re.IGNORECASE)
+
+
+def is_retold(text: str, before: str) -> bool:
+    """Return whether the words go on retelling a film or a book, whoever does what in it [W3].
+
+    >>> is_retold("那个渔夫失去了船", "这部电影讲述了一个渔夫的故事。")
+    True
+    >>> is_retold("我很喜欢结尾", "这部电影讲述了一个渔夫的故事。")
+    False
+    """
+    if _OWN_WORDS.search(text.replace("’", "'")):
+        return False
+    return bool(_RETELLS.search(before[-RETOLD_WITHIN:] + text))
+
+
+RETOLD_WITHIN = 400  # characters
 # 再给我一些建议, give me some tips: what the assistant is to do now, whatever it is about.
 _ASKED = re.compile(
     r"^(?:那么?|请|麻烦你?|你|再|也|还|帮我|能不能|可不可以|可以|想让你|希望你)*(?:(?:给|跟|为|替)我(?:来|推荐|介绍|讲讲?|说说?|出|列|提供)?|根据.{1,14}?(?:推荐|介绍|给)|推荐|介绍)(?:我|一下)?(?:一些|一点|一下|几[个条种部本点]|[点些])"
