@@ -126,7 +126,11 @@ class Memory(MemoryVerbs):
             if embedder is None:
                 parts = replace(parts, close=_closing(finding, parts.close))
             memory = cls(parts)
-            await memory._resume_erasures()
+            try:
+                await memory._resume_erasures()
+            except BaseException:  # who tries again must not pile up connections
+                await parts.close()
+                raise
             memory.start()
             return memory
 
