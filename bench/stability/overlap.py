@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 RUN = {"en": 5, "zh": 9}
 MOST = 0.05
 _SUFFIXES = (".txt", ".jsonl", ".plain", ".fragments")
+_LISTS = tuple(mark + name for mark in ("", "*", "+") for name in ("values:", "who:"))
 _WORD = re.compile(r"[a-z0-9']+|[\u3400-\u9fff]")
 
 
@@ -33,8 +34,8 @@ def runs(text: str, lang: str) -> Iterator[tuple[str, ...]]:
 def wordings(lang: str) -> Iterator[str]:
     """Yield every wording of a language, cut at its holes."""
     for line in (FOLDER / f"{lang}.txt").read_text("utf-8").splitlines():
-        plain = re.sub(r"^\*?(?:[a-z]+: )?|^= .*", "", line.replace("[", "").replace("]", ""))
-        if "[" in line[:1] or line.startswith(("#", "=", "values:", "who:")):
+        plain = re.sub(r"^[*+]?(?:[a-z]+: )?|^= .*", "", line.replace("[", "").replace("]", ""))
+        if "[" in line[:1] or line.startswith(("#", "=", *_LISTS)):
             continue
         yield from (part for part in re.split(r"\{\w+\}", plain) if len(_WORD.findall(part)) > 3)
 

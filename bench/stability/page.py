@@ -16,6 +16,7 @@ from statistics import mean, stdev
 from typing import Any
 
 import picture
+from words import POOLS
 
 Sums = Mapping[str, float]
 # Two-sided 95 % quantiles of Student's t for 2, 3, 4, … degrees of freedom.
@@ -220,8 +221,10 @@ def write(results: Path, docs: Path) -> None:
     page.write_text(f"{before}{begin}\n\n" + "\n\n".join(parts) + f"\n\n{end}{after}", "utf-8")
 
 
-def _order(name: str) -> tuple[bool, bool, int]:
-    return name.startswith("perfect"), "held-out" not in name, int(name.rsplit("-", 1)[1])
+def _order(name: str) -> tuple[bool, int, int]:
+    extractor, rest = name.split("-", 1)
+    pool, days = rest.rsplit("-", 1)
+    return extractor == "perfect", -POOLS.index(pool), int(days)  # the strictest pool first
 
 
 def _turns(folder: Path) -> int:

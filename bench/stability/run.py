@@ -1,7 +1,7 @@
 """Months of simulated conversation through dualgate and through the usual designs.
 
     python bench/stability [--users 20] [--days 21] [--seeds 1] [--extractor local|perfect]
-                           [--pool main|held-out] [--write]
+                           [--pool main|held-out|final] [--write]
 
 Each (seed, user) is one unit: its results land in bench/out/stability and are not made again, so
 a run that was stopped goes on where it was. `--write` renews docs/results/stability.md and its
@@ -127,7 +127,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--days", type=int, default=21, help="21, 91 or 365")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--extractor", choices=("local", "perfect"), default="local")
-    parser.add_argument("--pool", choices=("main", "held-out"), default="main")
+    parser.add_argument("--pool", choices=("main", "held-out", "final"), default="main")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--write", action="store_true", help="renew docs/results/stability.md")
     return parser.parse_args()

@@ -99,7 +99,7 @@ def main() -> None:
     parser.add_argument("--users", type=int, default=40)
     parser.add_argument("--days", type=int, default=91)
     parser.add_argument("--extractor", choices=("local", "perfect"), default="local")
-    parser.add_argument("--pool", choices=("main", "held-out"), default="main")
+    parser.add_argument("--pool", choices=("main", "held-out", "final"), default="main")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--only", default="", help="parts of names of settings, with commas")
     parser.add_argument("--write", action="store_true")

@@ -1,7 +1,11 @@
-"""The wordings of simulated users: two pools a language, one of them held out.
+"""The wordings of simulated users: three pools a language, two of them kept from tuning.
 
 Rule: reads `words/*.txt`, knows no user. A line that begins with `*` belongs to the held-out pool
-and to no other, so that a table made from it shows wordings nobody tuned anything on.
+and to no other, one that begins with `+` to the final pool. Held out was for measuring while the
+extractor was improved, and has been looked at since; final is for the last table alone.
+
+Lists (values, names, things) and orders without a mark are shared; a marked list adds to the
+shared one in its pool. The final pool says its own orders in place of the shared ones.
 """
 
 from __future__ import annotations
@@ -12,7 +16,8 @@ from functools import cache
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "words"
-POOLS = ("main", "held-out")
+POOLS = ("main", "held-out", "final")
+_MARKS = {"*": "held-out", "+": "final"}
 _SECTION = re.compile(r"\[(?P<name>[a-z]+[^\]]*)\]\s*$")
 _KEY = re.compile(r"\[(.+?)\]")
 _LIST = re.compile(r"([a-z]+): (.+)$")
@@ -53,7 +58,12 @@ class Words:
 
 @cache
 def words(lang: str, pool: str) -> Words:
-    """Return the wordings of a language ("zh", "en") and a pool ("main", "held-out")."""
+    """Return the wordings of a language ("zh", "en") and a pool, one of `POOLS`.
+
+    Raises ValueError for a pool that is none, and for a line that its section does not allow.
+    """
+    if pool not in POOLS:
+        raise ValueError(f"pool: {pool!r} is none of {', '.join(POOLS)}")
     found = Words(lang)
     section: list[str] = []
     value = ""
@@ -81,10 +91,15 @@ def _open(found: Words, section: list[str]) -> None:
 
 
 def _take(found: Words, section: list[str], value: str, line: str, pool: str) -> None:
-    held_out = line.startswith("*")
-    line = line.removeprefix("*")
+    mark = _MARKS.get(line[0], "")
+    line = line[1:] if mark else line
+    spoken = (mark or "main") == pool  # sentences and frames: of one pool
+    listable = not mark or spoken  # lists: the shared ones, and what the pool adds
     listed = _LIST.match(line)
-    if section[0] == "slot":  # orders are shared by both pools: held-out frames make them new
+    if section[0] == "slot":
+        # Main and held-out share orders, new frames make them new; final has its own.
+        if (mark == "final") != (pool == "final"):
+            return
         key = _KEY.search(line)
         if key is None:
             raise ValueError(line)
@@ -92,27 +107,28 @@ def _take(found: Words, section: list[str], value: str, line: str, pool: str) ->
         found.slots[section[1]].orders[value].append(Order(text, key[1]))
         return
     if section[0] == "own":
-        _take_own(found.slots[section[1]], line, wanted=held_out == (pool == "held-out"))
+        _take_own(found.slots[section[1]], line, spoken=spoken, listable=listable)
         return
     name = " ".join(section)
     if name in ("project names", "thing", "topic"):
-        found.sentences.setdefault(name, []).extend(_comma(line))
-    elif section[0] != "wish" and listed and not held_out and "," in line and "{" not in line:
+        if listable:
+            found.sentences.setdefault(name, []).extend(_comma(line))
+    elif section[0] != "wish" and listed and not mark and "," in line and "{" not in line:
         found.lists.setdefault(name, {})[listed[1]] = _comma(listed[2])
-    elif held_out == (pool == "held-out"):
+    elif spoken:
         place = found.frames if section[0] == "wish" else found.sentences
         place.setdefault(section[1] if section[0] == "wish" else name, []).append(line)
 
 
-def _take_own(slot: Slot, line: str, *, wanted: bool) -> None:
+def _take_own(slot: Slot, line: str, *, spoken: bool, listable: bool) -> None:
     listed = _LIST.match(line)
     if listed is None:
         raise ValueError(line)
-    if listed[1] == "values":
-        slot.values = _comma(listed[2])
-    elif listed[1] == "who":
-        slot.lists["who"] = _comma(listed[2])
-    elif wanted:
+    if listed[1] in ("values", "who"):
+        if listable:
+            place = slot.values if listed[1] == "values" else slot.lists.setdefault("who", [])
+            place.extend(_comma(listed[2]))
+    elif spoken:
         slot.sentences.setdefault(listed[1], []).append(listed[2])
 
 

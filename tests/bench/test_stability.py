@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import combinations, permutations
 from pathlib import Path
 from types import ModuleType
 
@@ -24,9 +25,14 @@ def bench():
             sys.modules.pop(name, None)
 
 
+@pytest.fixture(scope="module", params=["held-out", "final"])
+def pool(request):
+    return request.param
+
+
 @pytest.fixture(scope="module", params=[0, 1], ids=["zh", "en"])
-def life(bench: dict[str, ModuleType], request):
-    return bench["lives"].live(7, request.param, 91, "held-out")
+def life(bench: dict[str, ModuleType], pool: str, request):
+    return bench["lives"].live(7, request.param, 91, pool)
 
 
 def measured(bench, life, show):
@@ -50,20 +56,76 @@ def told_before(life, session, kinds):
             if t.label.kind in kinds]  # fmt: skip
 
 
-def test_the_same_seed_gives_the_same_life(bench, life):
+def sentences(said):
+    """Return what a pool says, by where it says it: frames, own sentences, noise."""
+    own = {f"{name} {act}": texts for name, slot in said.slots.items()
+           for act, texts in slot.sentences.items()}  # fmt: skip
+    shared = ("project names", "thing", "topic")
+    noise = {name: texts for name, texts in said.sentences.items() if name not in shared}
+    return {**{f"wish {act}": frames for act, frames in said.frames.items()}, **own, **noise}
+
+
+def orders(said):
+    return {(name, value): {order.text for order in listed} for name, slot in said.slots.items()
+            for value, listed in slot.orders.items()}  # fmt: skip
+
+
+@pytest.fixture(params=["zh", "en"])
+def pools(bench, request):
+    """Return the wordings of one language: pool -> words."""
+    return {pool: bench["words"].words(request.param, pool) for pool in bench["words"].POOLS}
+
+
+def test_the_same_seed_gives_the_same_life(bench, life, pool):
     number = 0 if life.lang == "zh" else 1
 
-    assert bench["lives"].live(7, number, 91, "held-out") == life
-    assert bench["lives"].live(8, number, 91, "held-out") != life
+    assert bench["lives"].live(7, number, 91, pool) == life
+    assert bench["lives"].live(8, number, 91, pool) != life
 
 
-def test_both_pools_share_no_frame(bench):
-    for lang in ("zh", "en"):
-        main, held_out = (bench["words"].words(lang, pool) for pool in bench["words"].POOLS)
-        for act, frames in main.frames.items():
-            assert frames
-            assert held_out.frames[act]
-            assert not set(frames) & set(held_out.frames[act])
+def test_no_two_pools_share_a_sentence(pools):
+    for one, other in combinations(pools.values(), 2):
+        mine, theirs = sentences(one), sentences(other)
+
+        assert mine.keys() == theirs.keys()
+        for place, texts in mine.items():
+            assert texts
+            assert not set(texts) & set(theirs[place]), place
+
+
+def test_the_final_pool_has_orders_of_its_own(pools):
+    main, held_out, final = (orders(pools[pool]) for pool in ("main", "held-out", "final"))
+
+    assert main == held_out
+    assert main.keys() == final.keys()
+    for place, texts in final.items():
+        assert texts
+        assert not texts & main[place], place
+
+
+def test_the_final_pool_adds_values_to_the_shared_ones(pools):
+    main, final = pools["main"].slots, pools["final"].slots
+
+    assert pools["held-out"].slots["city"].values == main["city"].values
+    for name, slot in main.items():
+        assert set(slot.values) <= set(final[name].values)
+        assert len(set(final[name].values)) == len(final[name].values)
+    assert set(main["city"].values) < set(final["city"].values)
+
+
+def test_no_value_of_the_final_pool_stands_in_another(pools):
+    for slot in pools["final"].slots.values():
+        keys = {value: {order.key for order in slot.orders.get(value, ())} or {value}
+                for value in slot.values}  # fmt: skip
+        for one, other in permutations(keys, 2):
+            told = {order.text for order in slot.orders.get(other, ())} or {other}
+
+            assert not [k for k in keys[one] for text in told if k.lower() in text.lower()]
+
+
+def test_a_pool_that_is_none_is_named(bench):
+    with pytest.raises(ValueError, match="pool: 'finale' is none of main, held-out, final"):
+        bench["words"].words("en", "finale")
 
 
 def test_every_true_turn_states_its_value(bench, life):
