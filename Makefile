@@ -52,6 +52,12 @@ bench-stability: install-dev  ## months of simulated talk through dualgate and t
 	$(BIN)/python bench/stability $(STABILITY)
 	$(BIN)/python bench/stability $(STABILITY) --extractor perfect
 
+# A short one: make bench-soak SOAK="--minutes 0.5 --processes 3 --users 30"; --write renews the page.
+SOAK ?= --minutes 30 --processes 8 --users 1000
+
+bench-soak: install-dev  ## many processes over one file, and everything goes wrong: is anything lost?
+	$(BIN)/python bench/soak.py $(SOAK)
+
 lock:  ## renew both locks from pyproject.toml; needs uv
 	uv pip compile pyproject.toml --extra server --group build --universal --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --custom-compile-command "make lock" \
