@@ -18,7 +18,16 @@ from typing import Any
 from dualgate import Memory, Settings, bootstrap
 from dualgate.errors import DualgateError, NewerSchemaError, StoreError
 from dualgate.testing import HashEmbedder
-from soak.world import ARCHIVE, FROZEN, HOT, SharedClock, SoakExtractor, settings, word_of
+from soak.world import (
+    ARCHIVE,
+    FROZEN,
+    HOT,
+    SharedClock,
+    SoakExtractor,
+    parts_of,
+    settings,
+    word_of,
+)
 
 DRAIN_SECONDS = 90.0
 SHORT_CALLS = 1_000  # a run with fewer acknowledged calls may lack some kind of event
@@ -97,7 +106,7 @@ class Told:
 def told(folder: Path) -> Told:
     """Read all journals."""
     found = Told()
-    for path in sorted(folder.glob("worker-*.jsonl")):
+    for path in parts_of(folder):
         for line in path.read_text(errors="replace").splitlines():
             _take(found, json.loads(line))
     return found

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from soak import worker
-from soak.world import SharedClock
+from soak.world import JOURNAL_BYTES, SharedClock
 
 ROOM_BYTES = 2 * 1024**3
 LONGER_SECONDS = 2.0  # than anybody waits for the lock
@@ -60,13 +60,11 @@ class FileLimit:
 
     name = "a limit on the size of files, put on the running processes (EFBIG)"
 
-    def __init__(self, disk: Path) -> None:
-        self._disk = disk
+    def __init__(self, _disk: Path) -> None: ...
 
     def fill(self, pids: list[int]) -> None:
-        """Let no file of these processes grow; the log (WAL) soon needs to."""
-        sizes = [path.stat().st_size for path in self._disk.glob("memory.db*")]
-        self._limit(pids, max(4096, min(sizes, default=4096)))
+        """Let no file of these processes be larger than a journal's; the log (WAL) has to be."""
+        self._limit(pids, 2 * JOURNAL_BYTES)
 
     def free(self, pids: list[int]) -> None:
         """Lift the limit."""

@@ -55,9 +55,8 @@ class Worker:
         self._users = options.users
         self._busy = options.busy
         self._chance = random.Random(f"{options.seed}-{slot}-{run}")
-        self._path = folder / f"worker-{slot}.jsonl"
-        self._left = unfinished(self._path)
-        self._journal = Journal(self._path)
+        self._left = unfinished(folder, f"worker-{slot}")
+        self._journal = Journal(folder, f"worker-{slot}")
         self._clock = SharedClock(folder / "clock")
         self._number = 0
         self._parent = os.getppid()
@@ -269,6 +268,6 @@ def main(folder: Path, slot: int, run: int, options: Any) -> None:
     try:
         asyncio.run(Worker(folder, slot, run, options).live())
     except BaseException:  # noqa: BLE001 - the checks have to see it, whatever it is
-        Journal(folder / f"worker-{slot}.jsonl").note(
+        Journal(folder, f"worker-{slot}").note(
             "unexpected", where="worker", text=traceback.format_exc()
         )

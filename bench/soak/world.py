@@ -20,6 +20,7 @@ from dualgate.errors import ExtractionError
 from dualgate.pipeline.worker import QueuePolicy
 
 LEASE_SECONDS = 5.0
+JOURNAL_BYTES = 65_536  # of one file of a journal
 # So small that all three pools are full in minutes: a bound that is never reached proves nothing.
 HOT, FROZEN, ARCHIVE = 12, 3, 30
 TOPICS = 6
@@ -103,34 +104,48 @@ def word_of(token: str) -> str:
 
 
 class Journal:
-    """What one worker began and what came of it: a line each, on the disk before it goes on."""
+    """What one worker began and what came of it: a line each, on the disk before it goes on.
 
-    def __init__(self, path: Path) -> None:
-        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    It goes on in a new file before one is large: a limit on the size of files is for the database.
+    """
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self._folder, self._name = folder, name
+        self._part = len(parts_of(folder, name))
+        self._file, self._room = -1, 0
 
     def note(self, kind: str, *, durably: bool = True, **fields: Any) -> None:
         """Add a line; durably: return when it is on the disk."""
-        line = json.dumps({"t": time.monotonic(), "kind": kind, **fields}, ensure_ascii=False)
+        said = json.dumps({"t": time.monotonic(), "kind": kind, **fields}, ensure_ascii=False)
+        line = f"{said}\n".encode()
+        if self._room < len(line):
+            self._turn_over(len(line))
+        self._room -= len(line)
         # One write to an appended file: whole or not at all, whatever kills the process next.
-        os.write(self._file, f"{line}\n".encode())
+        os.write(self._file, line)
         if durably:
             os.fsync(self._file)
 
+    def _turn_over(self, least: int) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+        path = self._folder / f"{self._name}-{self._part:06d}.jsonl"
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        self._part, self._room = self._part + 1, max(least, JOURNAL_BYTES)
 
-def unfinished(path: Path) -> dict[str, Any] | None:
+
+def parts_of(folder: Path, name: str = "worker") -> list[Path]:
+    """Return the files of a journal, or of all, oldest first."""
+    return sorted(folder.glob(f"{name}-*.jsonl"))
+
+
+def unfinished(folder: Path, name: str) -> dict[str, Any] | None:
     """Return the observe that a killed worker began and never saw the end of."""
-    if not path.exists():
-        return None
-    with path.open("rb") as file:
-        file.seek(max(0, path.stat().st_size - 65_536))
-        lines = file.read().decode(errors="replace").splitlines()
-    for line in reversed(lines):
-        try:
+    for path in reversed(parts_of(folder, name)):
+        for line in reversed(path.read_text(errors="replace").splitlines()):
             found = json.loads(line)
-        except ValueError:
-            continue
-        if found["kind"] == "begin":
-            return found if found["op"] == "observe" else None
-        if found["kind"] in ("ack", "error"):
-            return None
+            if found["kind"] == "begin":
+                return found if found["op"] == "observe" else None
+            if found["kind"] in ("ack", "error"):
+                return None
     return None
