@@ -167,6 +167,21 @@ def test_an_announcement_states_nothing(text: str) -> None:
     assert is_empty(text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["没关系", "谢谢你的建议", "那就决定了", "Okay", "By the way", "Recently", "That sounds great", "Thank you for the tips"],
+)
+def test_an_answer_to_what_was_said_states_nothing(text: str) -> None:
+    assert is_empty(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["最近在学陶艺", "好的陶土要晒", "Recently moved to Lima", "No sugar", "right-handed"]
+)
+def test_words_that_only_begin_like_an_answer_do_state_something(text: str) -> None:
+    assert not is_empty(text)
+
+
 @pytest.mark.parametrize("text", ["I have two rules", "家里有两条规矩"])
 def test_a_statement_about_rules_is_no_announcement(text: str) -> None:
     assert not is_empty(text)
