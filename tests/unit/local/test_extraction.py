@@ -224,6 +224,18 @@ async def test_ones_own_word_beside_a_retelling_is_kept(extractor: LocalExtracto
     assert any("沈从文" in each.content for each in kept(await read(extractor, text)))
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "这几天为了搬家，我每天只睡五个小时。",
+        "These past few days, to finish the fence, I worked ten hours every day.",
+    ],
+)
+async def test_a_habit_of_a_few_days_is_no_habit(extractor: LocalExtractor, text: str) -> None:
+    """[W4]: temporary state"""
+    assert kept(await read(extractor, text)) == []
+
+
 @pytest.mark.parametrize("text", ["我不吃香菜", "I don't eat cilantro"])
 async def test_a_negation_stays_in_the_content(extractor: LocalExtractor, text: str) -> None:
     found = kept(await read(extractor, text))

@@ -26,11 +26,12 @@ from dualgate.adapters.local.extraction.antecedents import (
 )
 from dualgate.adapters.local.extraction.cues import KIN, cues_in
 from dualgate.adapters.local.extraction.features import language
-from dualgate.adapters.local.extraction.implied import SAID_AT, implied_in
+from dualgate.adapters.local.extraction.implied import SAID_AT, implied_in, sentence_before
 from dualgate.adapters.local.extraction.introductions import introduction_in
 from dualgate.adapters.local.extraction.kinds import (
     is_about_somebody,
     is_for_now,
+    is_of_those_days,
     is_plain,
     is_retold,
     is_wished,
@@ -350,7 +351,7 @@ def _scoped(
         return said
     if is_for_now(said.text):
         return replace(said, scope=Scope.TASK)
-    if is_wished(said.text):
+    if is_wished(said.text) or is_of_those_days(said.text, sentence_before(reading, said.start)):
         return replace(said, scope=Scope.MOMENT)
     cues = {cue for clause in reading.clauses for cue in cues_in(clause.text)}
     vented = kinds["evidence"][0] == "emotional" and {"today", "mood"} <= cues

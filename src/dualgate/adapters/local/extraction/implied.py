@@ -154,10 +154,10 @@ def _plain(text: str) -> str:
     return text.replace("’", "'")
 
 
-def _sentence_before(reading: Reading, clause: Clause) -> str:
-    """The part of the sentence that leads up to the clause: an "if" there governs it too."""
-    start = max(reading.text.rfind(each, 0, clause.start) for each in _ENDS) + 1
-    return reading.text[max(start, clause.start - 120) : clause.start]
+def sentence_before(reading: Reading, place: int) -> str:
+    """Return the part of the sentence that leads up to a place: an "if" there governs it too."""
+    start = max(reading.text.rfind(each, 0, place) for each in _ENDS) + 1
+    return reading.text[max(start, place - 120) : place]
 
 
 def _is_meant(clause: Clause, before: str) -> bool:
@@ -174,7 +174,7 @@ def _clause_for(rule: Rule, reading: Reading, lang: str) -> Clause | None:
         if found is None or (rule.unless and rule.unless.search(text)):
             continue
         owned = _is_users(text[: found.start()], found.group(), family=rule.family)
-        if owned and _is_meant(clause, _sentence_before(reading, clause)):
+        if owned and _is_meant(clause, sentence_before(reading, clause.start)):
             return clause
     return None
 

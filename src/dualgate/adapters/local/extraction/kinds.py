@@ -88,6 +88,26 @@ _THIS_TIME = re.compile(
 _HANDIWORK = re.compile(
     r"^(?:请|麻烦你?|你|帮我|给我|再|先)*把.{1,14}?(?:改|换|翻|译|写|做|删|加|缩|弄|整理|列|润|合|拆|排|标)"
 )
+_DAYS = re.compile(
+    r"^(?:我)?(?:最近)?(?:这几天|这两天|这些天|前几天|昨[天晚]|今[天晚早]|前天)"
+    r"|^\W*(?:(?:and|but|so|well)\W+)*(?:(?:for |over |in )?(?:these|the) (?:past|last) (?:few|couple of|two|three|several) (?:days|nights)|yesterday|last night|(?:earlier )?today|tonight|this (?:morning|afternoon|evening))\b",
+    re.IGNORECASE,
+)
+
+
+def is_of_those_days(text: str, sentence: str) -> bool:
+    """Return whether a habit is one of a few days only, by the head of its sentence [W4].
+
+    >>> is_of_those_days("我每天只睡五个小时", "这几天为了赶稿，")
+    True
+    >>> is_of_those_days("我每天只睡五个小时", "为了赶稿，")
+    False
+    """
+    plain = sentence.strip().replace("’", "'")
+    return bool(plain and _DAYS.search(plain) and _EACH.search(text) and not _FROM.search(text))
+
+
+_FROM = re.compile(r"以后|今后|往后|从现在|从今|\b(?:from (?:now|today|here)|going forward)\b", re.IGNORECASE)
 _RETELLS = re.compile(
     r"(?:电影|影片|片子|小说|故事|书|剧|动漫|漫画|纪录片)[^。！？\n]{0,12}?(?:讲述|讲的?是|讲了|说的是|说了|描写|描述|描绘)"
     r"|\b(?:movie|film|book|novel|story|show|series|play|documentary|anime)\b[^.!?\n]{0,24}?\b(?:tells|told|follows|describes|depicts|portrays|recounts|(?:is|was|revolves|centers|centres) (?:about|around))\b",
