@@ -149,8 +149,8 @@ def recallable(item: MemoryItem, now: datetime, *, sensitive: bool = False) -> b
 def is_withheld(item: MemoryItem) -> bool:
     """Whether the item is shown on request only: sensitive, and not kept by its user [P1].
 
-    A sensitive item has a time limit from the start; who likes, pins or restores it takes that
-    off, and has said by it that it may be used.
+    A sensitive item has a time limit from the start; who likes, accepts, pins or restores it takes
+    that off, and has said by it that it may be used.
     """
     return item.sensitivity is Sensitivity.SENSITIVE and item.expires_at is not None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 from dualgate.domain.conflict import corrects
@@ -91,7 +92,7 @@ def thaw(draft: Draft, pending: Pending, proposal: Proposal) -> None:
         {"sessions": len(said), "span_days": _span_days(said)},
     )
     old = draft.put(old.with_(confirm_count=max(0.0, old.confirm_count - 1)))
-    risen = risen_from(draft, pending, proposal)
+    risen = risen_from(draft, pending, proposal.session_id, proposal.at)
     for number, word in enumerate(said):
         draft.hear(
             replace(
@@ -117,15 +118,23 @@ def thaw(draft: Draft, pending: Pending, proposal: Proposal) -> None:
     # thaw, only a new word for the old value can [C1].
 
 
-def risen_from(draft: Draft, pending: Pending, proposal: Proposal) -> MemoryItem:
-    """Return the item that a parked challenge has become, with what its sessions said."""
+def risen_from(draft: Draft, pending: Pending, session_id: str, at: datetime) -> MemoryItem:
+    """Return the item that a parked challenge has become, with what its sessions said.
+
+    session_id and at: where and when it was decided; a limit of what is sensitive runs from there.
+    """
     said = counting(pending) or pending.challenges
     doubt = 1.0
     for challenge in said:
         doubt *= 1.0 - challenge.confidence
-    item = new_item(draft, replace(proposal, candidate=pending.candidate))
+    item = new_item(
+        draft,
+        Proposal(
+            id=pending.id, user_id=pending.user_id, session_id=session_id,
+            candidate=pending.candidate, at=at,
+        ),
+    )  # fmt: skip
     return item.with_(
-        id=pending.id,
         confirm_count=float(len(said)),
         spaced_count=len({c.at.date() for c in said}),
         support=1.0 - doubt,

@@ -11,7 +11,7 @@ from datetime import datetime
 from dualgate.domain import challenge
 from dualgate.domain.draft import Draft
 from dualgate.domain.freezing import may_freeze
-from dualgate.domain.items import MemoryItem, Proposal, folded
+from dualgate.domain.items import MemoryItem, folded
 from dualgate.domain.merging import raise_status, settle, stand_by, supersede
 from dualgate.domain.plan import Actor, Pending, PendingState, Plan
 from dualgate.domain.policy import GatePolicy
@@ -189,7 +189,7 @@ def restore(item: MemoryItem, snapshot: Snapshot, policy: GatePolicy, now: datet
         draft.shift(item, Cause.RESTORED, Status.SUPERSEDED)
         return draft.plan()
     to = Status.CONFIRMED if item.was_confirmed else Status.CANDIDATE
-    kept = _kept(item).with_(expires_at=None, accessed_day=draft.own_day())
+    kept = _kept(item).with_(accessed_day=draft.own_day())
     draft.enter_hot(kept, Cause.RESTORED, to, force=True)
     return draft.plan()
 
@@ -200,18 +200,9 @@ def accept(
     """Let a pending override win: the frozen item is superseded, the new value confirmed [F3]."""
     draft = _draft(item, snapshot, policy, now, ACTIVE, "accept")
     draft.end_challenge(pending, PendingState.ACCEPTED)
-    proposal = Proposal(
-        id=pending.id,
-        user_id=pending.user_id,
-        session_id=own_session(now),
-        candidate=pending.candidate,
-        at=now,
-        source=Source.USER,
+    risen = _kept(challenge.risen_from(draft, pending, own_session(now), now)).with_(
+        override_of=item.id, version=item.version + 1, support=1.0, last_seen_at=now
     )
-    risen = challenge.risen_from(draft, pending, proposal).with_(
-        override_of=item.id, version=item.version + 1, confidence=1.0, calm_confidence=1.0,
-        support=1.0, last_seen_at=now,
-    )  # fmt: skip
     supersede(draft, draft.current(item), risen.id, {"accepted": True})
     draft.hear(_own_signal(risen, now, pending.id, agrees=True))
     draft.enter_hot(
@@ -227,11 +218,7 @@ def admit(
     """Let the frozen item stand and the new value too: its user says that both hold [F6]."""
     draft = _draft(item, snapshot, policy, now, ACTIVE, "keep_both")
     draft.end_challenge(pending, PendingState.ACCEPTED)
-    proposal = Proposal(
-        id=pending.id, user_id=pending.user_id, session_id=own_session(now),
-        candidate=pending.candidate, at=now, source=Source.USER,
-    )  # fmt: skip
-    risen = _kept(challenge.risen_from(draft, pending, proposal)).with_(
+    risen = _kept(challenge.risen_from(draft, pending, own_session(now), now)).with_(
         support=1.0, last_seen_at=now
     )
     draft.hear(_own_signal(risen, now, pending.id, agrees=True))
