@@ -391,6 +391,7 @@ def ports(model: Model) -> CompactPorts:
 async def test_a_long_session_is_read_in_parts_that_the_model_can_take(
     lang: str, decision: str, rule: str
 ) -> None:
+    """S161"""
     messages = chat(lang, turns=500)
     messages[3] = Message("user", decision)
     messages[250] = Message("user", rule)

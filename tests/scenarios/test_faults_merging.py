@@ -3,19 +3,7 @@
 What is said is understood already here (`propose`): these are faults of judging, not of reading.
 The same kinds in plain words stand in test_faults_extractor.py. S0xx is the report's number.
 
-Scenarios that need what a later issue brings, and where they are told then:
-
-    issue 4  read path      S083 S085 S087 S090 S094 S184 (recall quality, archive in answers)
-    issue 5  own model      S003 resolver's text, S010 S105 S111 S113 S115 S117 (model output),
-                            S163 prompt growth
-    issue 6  server, panel  S013 S026 S128 S132 S133 S140 S177 through REST, MCP and panel,
-                            S064 relative times in the panel, S082 queue rows in its status,
-                            S136 S137 S139 S141 erase, S144 S145 changing the embedder,
-                            S168 S169 S173 S175 the service itself
-    issue 7  proof          S118 S123 S125 S165 under load and kill (tests/crash has the kills)
-
-S132 speaks of projects as scopes of access; dualgate has users only [P4], and S021 of a merge by
-hand; dualgate merges by itself or leaves it to forget.
+Which test holds which report stands in docs/results/fault-scenarios.md.
 """
 
 from __future__ import annotations

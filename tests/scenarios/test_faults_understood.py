@@ -519,8 +519,8 @@ async def test_a_rule_in_the_users_own_words_is_kept_once_with_its_source(
         assert (signal.quote, signal.source) == (line, "llm")
 
 
-async def test_the_host_and_a_model_pass_the_same_gates() -> None:
-    """S007 [W5]: told by the host over REST's verb, three facts about one thing all live"""
+async def test_three_facts_of_the_host_about_one_thing_all_live() -> None:
+    """S007 [C1, W5]: the real judge, and nothing is superseded"""
     settings = Settings(extraction=policy(host_trust=TRUST.host_trust), queue=QUICK)
     facts = ("Rig Osprey passed the load test with the small profile",
              "Rig Osprey passed the load test with the large profile",
