@@ -79,6 +79,20 @@ def test_a_condition_binds_to_its_consequence() -> None:
     assert not bound(*other)
 
 
+def test_words_that_lead_on_belong_to_what_follows_them() -> None:
+    for text in (
+        "Recently, I took up weaving",
+        "Besides, I love weaving",
+        "By the way, I love weaving",
+        "最近，我在学织布",
+        "除此之外，我还喜欢织布",
+    ):
+        lead, rest = read_text(text).clauses
+
+        assert bound(lead, rest)
+        assert not is_empty(lead.text)
+
+
 def test_an_adverbial_states_nothing_alone() -> None:
     assert is_adverbial("每周三晚上")
     assert is_adverbial("by the 12th")
@@ -169,7 +183,7 @@ def test_an_announcement_states_nothing(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["没关系", "谢谢你的建议", "那就决定了", "Okay", "By the way", "Recently", "That sounds great", "Thank you for the tips"],
+    ["没关系", "谢谢你的建议", "那就决定了", "Okay", "That sounds great", "Thank you for the tips"],
 )
 def test_an_answer_to_what_was_said_states_nothing(text: str) -> None:
     assert is_empty(text)

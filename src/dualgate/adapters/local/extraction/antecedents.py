@@ -46,14 +46,16 @@ def is_led_by_relative(text: str, before: str) -> bool:
 
 # What goes on about the one just described: 我妈很怕冷，也不爱吃甜.
 _GOES_ON = re.compile(r"^(?:而且|并且|但是?|不过|所以)?(?:总是?|老是|经常|常常?|也|还|都|非常|很|特别|十分|比较|最|只|从来|从小|一直|喜欢|爱|讨厌|害怕|不(?!过|如|知道|敢|好意思)|是(?!不是|的|啊)|对)")
-_PERSON = rf"(?:他|她)(?!们)|(?:我们?家?的?|我)?(?:{KIN.pattern}|上司|领导|医生|老师|教练|客户|师傅|队友|网友|对象|男友|女友)们?"
+_JOINS = re.compile(r"^(?:而且|并且|但是?|不过|所以)")
+_CALLINGS = "上司|领导|医生|老师|教练|客户|师傅|队友|网友|对象|男友|女友"
+_PERSON = rf"(?:他|她)(?!们)|(?:我们?家?的?|我)?(?:{KIN.pattern}|{_CALLINGS})们?"
 _DESCRIBED = re.compile(
     rf"^(?:而且|并且|但是?|不过|因为|其实|我(?:只)?(?:知道|记得|听说|发现))?(?P<who>{_PERSON})(?=总|老|经常|也|还|都|非常|很|特别|十分|比较|挺|太|最|只|从|一直|喜欢|爱|讨厌|怕|害怕|不|是|对)"
 )
 # "I know he likes tea" is about him.
 _KNOWN = re.compile(r"^我(?:也|只|还)?(?:知道|记得|听说|发现)(?=[他她](?!们))|^i (?:know|heard|remember)(?: that)? (?=(?:he|she)\b)", re.IGNORECASE)
 # A name is an antecedent, too: 我和小禾, "Ana and I".
-_NAMED = re.compile(r"[小阿老][\u4e00-\u9fff](?![\u4e00-\u9fff]?[时候后前])|(?<!^)(?<![.!?]\s)\b[A-Z][a-z]{2,}\b")
+_ANTECEDENT = re.compile(rf"(?i:{KIN.pattern})|{_CALLINGS}|" r"[小阿老][\u4e00-\u9fff](?![\u4e00-\u9fff]?[时候后前])|(?<!^)(?<![.!?]\s)\b[A-Z][a-z]{2,}\b")
 _ENDS = re.compile(r"[。！？!?；;\n…]")
 
 
@@ -69,7 +71,7 @@ def with_subject(text: str, before: str) -> str:
     for clause in reversed([each.strip() for each in re.split(r"[，,]", sentence) if each.strip()]):
         described = _DESCRIBED.search(clause)
         if described:
-            return described["who"] + text
+            return described["who"] + _JOINS.sub("", text)
         if not _GOES_ON.search(clause):
             break
     return text
@@ -82,7 +84,7 @@ def is_led_by_nobody(text: str, before: str) -> bool:
     (True, False)
     """
     plain = _KNOWN.sub("", text.strip().replace("’", "'"))
-    return bool(_LEADS.search(plain)) and not (KIN.search(before) or _NAMED.search(before))
+    return bool(_LEADS.search(plain)) and not _ANTECEDENT.search(before)
 
 
 def heading_of(clauses: Sequence[Clause], first: int) -> str:

@@ -77,6 +77,7 @@ def bound(left: Clause, right: Clause) -> bool:
         or bool(_DENIAL.search(left.text.strip()))
         or bool(_CONDITION.search(left.text.strip()) and not left.mark.startswith("."))
         or is_adverbial(right.text)
+        or leads_on(left.text)
     )
 
 
@@ -111,6 +112,18 @@ def leans(text: str) -> bool:
     return bool(_LEANING.search(text.strip()))
 
 
+def leads_on(text: str) -> bool:
+    """Words that only open the clause after them: "Recently, I took up weaving"."""
+    return bool(_LEADS_ON.search(text.strip()))
+
+
+_LEADS_ON = re.compile(
+    r"^(?:除此之外|除了这些|另外|此外|其实|不过|而且|所以)?[，,]?(?:我)?(?:最近|近来|近期|这段时间|平时|有时候?|[昨今明前后]天|昨晚|今晚|其实|另外|此外|除此之外|除了这些)$"
+    r"|^\W*(?:(?:and|but|so|also|well|oh|okay|ok|yes)\W+)*(?:recently|lately|actually|sometimes|besides|in addition|by the way|yesterday|today|tonight|tomorrow|last night|in (?:the )?future|usually|nowadays|these days|in my (?:free|spare) time|as for \w+)\W*$",
+    re.IGNORECASE,
+)
+
+
 def is_adverbial(text: str) -> bool:
     """A time, a limit or a scope without anything it belongs to."""
     return bool(_ADVERBIAL.search(text.strip()))
@@ -125,9 +138,9 @@ def is_empty(text: str) -> bool:
 # "Yes", 没关系, "that sounds good", "recently": alone they answer or lead on, and state nothing.
 _ANSWERS = re.compile(
     r"^(?:嗯+|好的?|行|是(?:的|啊|呀)|对(?:的|啊|呀)?|没错|当然(?:可以|了)?|没关系|没问题|没事|不客气|不用谢|辛苦(?:了|啦|你了)?|(?:非常|真的|太)?(?:感)?谢谢?(?:你|您|你们|大家)?(?:的(?:建议|推荐|提醒|分享|帮助))?|你们?好|您好|嗨|再见|拜拜|晚安|早安"
-    r"|确实(?:是|如此)?|的确(?:如此)?|那就(?:这么)?决定了?|我?(?:知道|明白|懂|了解)了?|我?都(?:可以|行|好)|最近|近来|其实|另外|此外|除此之外|除了这些|总的来说|话说回来|顺便(?:问|说)?一?[下句]?|AI伴侣|朋友|亲爱的)[啊呀呢吧哦哈啦]*$"
+    r"|确实(?:是|如此)?|的确(?:如此)?|那就(?:这么)?决定了?|我?(?:知道|明白|懂|了解)了?|我?都(?:可以|行|好)|总的来说|话说回来|顺便(?:问|说)?一?[下句]?|AI伴侣|朋友|亲爱的)[啊呀呢吧哦哈啦]*$"
     r"|^\W*(?:(?:oh|well|and|but|so|ok|okay|yes|yeah|no|thanks|hi|hello)\W+)*(?:okay|ok|yes|yeah|yep|yup|no|nope|sure|right|well|thanks?(?: you)?(?: (?:so|very) much| a lot| again)?(?: for [^.,!]{1,40})?|of course|definitely|certainly|exactly|absolutely|indeed"
-    r"|recently|lately|actually|besides|by the way|in addition|hello|hi|hey|good(?:bye|night)|good (?:morning|afternoon|evening|night)(?: \w+)?|you're (?:right|welcome)|you are (?:right|welcome)|not yet|not really|i see|i understand|i know|i agree|(?:i )?got it"
+    r"|i|we|hello|hi|hey|good(?:bye|night)|good (?:morning|afternoon|evening|night)(?: \w+)?|you're (?:right|welcome)|you are (?:right|welcome)|not yet|not really|i see|i understand|i know|i agree|(?:i )?got it"
     r"|(?:that|it|this)(?:'s| is| sounds| does sound) (?:very |really |so |pretty |quite |a )?(?:good|great|nice|right|true|interesting|fine|okay|ok|wonderful|amazing|helpful|useful|fun)(?: (?:idea|point|suggestion|advice|question))?|(?:very |really )?(?:good|great|nice) (?:idea|point|suggestions?|advice|question)|sounds (?:good|great|nice|interesting)|my friend)\W*$",
     re.IGNORECASE,
 )

@@ -24,6 +24,7 @@ from dualgate.adapters.local.extraction.antecedents import (
     with_relative,
     with_subject,
 )
+from dualgate.adapters.local.extraction.bonds import is_adverbial, leads_on
 from dualgate.adapters.local.extraction.cues import KIN, cues_in
 from dualgate.adapters.local.extraction.features import language
 from dualgate.adapters.local.extraction.implied import SAID_AT, implied_in, sentence_before
@@ -119,6 +120,7 @@ class LocalExtractor:
             each
             for each in found
             if not self._holds_secret(each.text)
+            and not (is_adverbial(each.text) or leads_on(each.text))
             and not is_retold(each.text, reading.text[: each.start])
         ]
         if agreed:

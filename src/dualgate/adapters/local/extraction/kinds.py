@@ -185,8 +185,8 @@ def is_wished(text: str) -> bool:
 
 # "I'll take a look", 我会多注意的: a polite answer to advice, kept by nobody.
 _INTENDED = re.compile(
-    r"^(?:好的?|嗯|是的|谢谢|那)?[，,]?我(?:现在|一定|也|还|肯定)*会(?:再|去)?(?:好好|尽量|试着?|试试|尝试|考虑|注意|留意|努力|看看|认真|多(?!年|次)|查一?查|研究一下|牢记)"
-    r"|^\W*(?:(?:okay|ok|yes|thanks|well|and|so|then)\W+)*(?:i'll|i will) (?:definitely |certainly |also |just |still |surely |really )*"
+    r"^(?:好的?|嗯|是的|谢谢|那)?[，,]?我(?:现在|一定|也|还|肯定)*会(?:再|去)?(?:好好|尽量|试着?|试试|尝试|考虑|注意|留意|努力|看看|认真|多(?!年|次)|查一?查|研究一下|牢记|(?:按照?|听)[你您](?:的|说))"
+    r"|^\W*(?:(?:okay|ok|yes|thanks|well|and|so|then)\W+)*(?:i'll|i will) (?:definitely |certainly |also |just |still |surely |really |go (?:and )?)*"
     r"(?:try\b|consider\b|check (?:it|them|these|those|that|out)|think about|keep (?:that|this|it|them) in mind|take (?:a look|note)|look into|pay (?:more )?attention|do my best|(?:study|work|practi[cs]e) hard|give (?:it|that|this) a (?:try|go|shot))",
     re.IGNORECASE,
 )
