@@ -14,6 +14,7 @@
     │   ├── ModelRefusedError      the model will not answer this text (content filter)
     │   └── UnreadableAnswerError  it answered, but not in the form asked for; carries `raw`
     ├── StoreError                 the database failed; carries what to do
+    │   ├── StoreUnavailableError  disk full, file locked or not writable: later it may work
     │   ├── NewerSchemaError       the file was written by a newer dualgate [T4]
     │   └── LeaseLostError         another worker took this user over; nothing was applied
     ├── JobFailedError             a job was parked after its last attempt; carries the real error
@@ -168,6 +169,13 @@ class StoreError(DualgateError):
         self.problem = problem
         self.advice = advice
         super().__init__(f"{problem}. {advice}".rstrip(". ") + ".")
+
+
+class StoreUnavailableError(StoreError):
+    """The database cannot be used now: disk full, file locked or not writable. Later it may work.
+
+    Nothing of the unit was stored. No job is parked for it [W1].
+    """
 
 
 class NewerSchemaError(StoreError):

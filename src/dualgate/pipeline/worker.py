@@ -12,7 +12,12 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
-from dualgate.errors import DualgateError, LeaseLostError, ModelUnavailableError
+from dualgate.errors import (
+    DualgateError,
+    LeaseLostError,
+    ModelUnavailableError,
+    StoreUnavailableError,
+)
 from dualgate.pipeline.observer import Observer
 from dualgate.pipeline.ports import Clock, Job, JobKind, Lease, Queue
 
@@ -27,6 +32,7 @@ class QueuePolicy:
     backoff_seconds: float = 0.5  # doubles with every attempt
     backoff_limit_seconds: float = 60.0
     # A job whose model does not answer is never parked: it waits, and looks this often at most.
+    # Nor is one whose database is full or locked; that waits by the backoff alone.
     outage_seconds: float = 300.0
     poll_seconds: float = 0.5  # how soon jobs of other processes are seen
     workers: int = 1  # users worked on at once, in this process
@@ -194,14 +200,16 @@ class Worker:
     async def _failed(self, lease: Lease, job: Job, error: Exception) -> None:
         """Retry with backoff, then park as dead with the real error; order is kept.
 
-        What waits for a model is never parked, but for turns that a stand-in has read already:
-        they must not stand in the way of what is said now. A retry ends the lease by itself;
-        after a burial the user is let go for his next job.
+        What waits for the database is never parked, nor what waits for a model, but for turns
+        that a stand-in has read already: they must not stand in the way of what is said now. A
+        retry ends the lease by itself; after a burial the user is let go for his next job.
         """
-        away = isinstance(error, ModelUnavailableError)
-        if job.kind == JobKind.REREAD:
+        if isinstance(error, StoreUnavailableError):
+            dead = False
+        elif job.kind == JobKind.REREAD:
             dead = isinstance(error, DualgateError)
         else:
+            away = isinstance(error, ModelUnavailableError)
             dead = not away and job.attempts + 1 >= self._policy.max_attempts
         now, told = self._clock.now(), _said(error)
         if dead:

@@ -7,7 +7,8 @@ import asyncio
 import pytest
 
 from dualgate.adapters.memory import open_memory
-from dualgate.errors import LeaseLostError, StoreError
+from dualgate.errors import LeaseLostError, StoreError, StoreUnavailableError
+from dualgate.pipeline.ports import JobKind
 from dualgate.pipeline.worker import QueuePolicy, Worker
 from dualgate.testing import ManualClock
 from dualgate.testing.builders import MONDAY, a_job
@@ -116,6 +117,28 @@ async def test_after_the_last_attempt_a_job_is_parked_with_its_error_and_the_nex
     assert await shop.queue.job_state("ann", "next") == "done"
 
 
+async def test_a_full_disk_parks_no_job_however_long_it_lasts():
+    """[W1] What was accepted waits for room; nobody has to revive it."""
+    shop = Shop()
+    await shop.add("one")
+    await shop.add("again", kind=JobKind.REREAD, user_id="bob")
+    full = StoreUnavailableError("the disk is full", "Free some space")
+    shop.behaviour |= {"one": full, "again": full}
+    for _ in range(3 * POLICY.max_attempts):
+        await shop.work()
+        shop.clock.advance(seconds=5)
+    assert await shop.queue.dead() == []
+
+    shop.behaviour.clear()
+    await shop.work()
+
+    assert await shop.queue.job_state("ann", "one") == "done"
+    assert await shop.queue.job_state("bob", "again") == "done"
+    assert {told for _, told, _ in shop.notebook.failures} == {
+        "StoreUnavailableError: the disk is full. Free some space."
+    }
+
+
 async def test_a_user_is_let_go_after_a_dead_letter():
     """Not held until the lease runs out: what he says next is done at once."""
     shop = Shop(QueuePolicy(max_attempts=1))
@@ -185,12 +208,12 @@ async def test_a_database_that_fails_for_a_while_does_not_end_the_worker():
     shop = Shop()
     claim, failures = shop.queue.claim, 3
 
-    async def failing(*args):
+    async def failing(*args, **named):
         nonlocal failures
         if failures:
             failures -= 1
             raise StoreError("the database is locked")
-        return await claim(*args)
+        return await claim(*args, **named)
 
     shop.queue.claim = failing
     await shop.add("one")

@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 
 from dualgate.adapters.sql import open_sqlite
-from dualgate.errors import InvalidInputError, StoreError
+from dualgate.errors import InvalidInputError, StoreError, StoreUnavailableError
 from dualgate.testing.backend import a_vector, write
 from dualgate.testing.builders import a_job, a_plan, a_turn, an_item
 
@@ -46,7 +46,7 @@ async def test_a_full_disk_applies_nothing_and_says_so(backend):
     before = await backend.store.snapshot("ann")
     await limit_pages(backend, 1)
     many = [an_item("long " * 300, id=f"item-{n}") for n in range(200)]
-    with pytest.raises(StoreError, match="disk is full") as full:
+    with pytest.raises(StoreUnavailableError, match="disk is full") as full:
         await write(backend, a_plan(*many))
 
     assert "space" in full.value.advice
@@ -73,7 +73,7 @@ async def test_a_limit_on_the_size_of_files_applies_nothing_and_says_so(backend,
     many = [an_item("long " * 300, id=f"item-{n}") for n in range(200)]
     with (
         files_limited_to((tmp_path / "memory.db-wal").stat().st_size),
-        pytest.raises(StoreError, match="cannot be written") as full,
+        pytest.raises(StoreUnavailableError, match="cannot be written") as full,
     ):
         await write(backend, a_plan(*many))
 
@@ -88,9 +88,9 @@ async def test_a_lock_that_is_held_for_long_is_an_error_and_readers_do_not_feel_
 ):
     await write(backend, a_plan(an_item()))
     with held_by_another(tmp_path / "memory.db"):
-        with pytest.raises(StoreError, match="locked") as locked:
+        with pytest.raises(StoreUnavailableError, match="locked") as locked:
             await backend.queue.enqueue(a_job())
-        with pytest.raises(StoreError, match="locked"):
+        with pytest.raises(StoreUnavailableError, match="locked"):
             await write(backend, a_plan(an_item(id="b")))
         seen = await backend.store.snapshot("ann")
 

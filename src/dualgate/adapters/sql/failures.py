@@ -6,8 +6,10 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from dualgate.errors import InvalidInputError, StoreError
+from dualgate.errors import InvalidInputError, StoreError, StoreUnavailableError
 
+# What passes, once there is room or the other process is done.
+_PASSING = ("SQLITE_FULL", "SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_IOERR")
 # By the first part of SQLite's own name for the error; the first that fits.
 _ADVICE = {
     "SQLITE_FULL": (
@@ -65,5 +67,7 @@ def store_error(exc: sqlite3.Error) -> StoreError:
     name = getattr(exc, "sqlite_errorname", None) or ""
     for prefix, (problem, advice) in _ADVICE.items():
         if name.startswith(prefix):
-            return StoreError(f"{problem} ({exc})", advice)
-    return StoreError(f"the database failed ({name or type(exc).__name__}: {exc})")
+            kind = StoreUnavailableError if name.startswith(_PASSING) else StoreError
+            return kind(f"{problem} ({exc})", advice)
+    problem = f"the database failed ({name or type(exc).__name__}: {exc})"
+    return StoreError(problem, "Run `dualgate doctor`; if it finds nothing, report this")
