@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -15,6 +16,7 @@ from dualgate.domain.plan import Decision, Move, Pending, PendingState, Plan
 from dualgate.domain.policy import GatePolicy
 from dualgate.domain.signals import Signal
 from dualgate.domain.status import HOT, LIVE, Status, replay
+from dualgate.domain.types import Source
 from dualgate.domain.view import Likeness, OwnTime, Partner, Snapshot, View
 from dualgate.testing.builders import MONDAY, USER, a_candidate, an_item
 
@@ -105,8 +107,13 @@ class Mind:
     ) -> Decision:
         """Let the user state something, in a session of its own unless one is named."""
         self._count += 1
+        heard = {name: fields.pop(name) for name in ("source", "parked") if name in fields}
         return self.hears(
-            a_candidate(content, **fields), session or f"session-{self._count}", at, likeness
+            a_candidate(content, **fields),
+            session or f"session-{self._count}",
+            at,
+            likeness,
+            **heard,
         )
 
     def hears(
@@ -115,7 +122,10 @@ class Mind:
         session: str,
         at: datetime | None = None,
         likeness: Likeness = NOTHING_ALIKE,
+        source: Source = Source.LOCAL,
+        parked: Mapping[str, Likeness] | None = None,
     ) -> Decision:
+        """Decide on a candidate; `parked` compares it with the open challenges, by their ids."""
         self._count += 1
         proposal = Proposal(
             id=f"said-{self._count:04d}",
@@ -123,13 +133,14 @@ class Mind:
             session_id=session,
             candidate=candidate,
             at=at or self.now,
+            source=source,
         )
         self.own_time = self.own_time.touched(proposal.at)
         partners = tuple(
             Partner(item=item, likeness=likeness, signals_here=self._heard(item.id, session))
             for item in self.of(*LIVE)
         )
-        view = View(snapshot=self.snapshot(), partners=partners)
+        view = View(snapshot=self.snapshot(), partners=partners, challenges=parked or {})
         plan = decide(proposal, view, self.policy, min(self.now, proposal.at))
         self.apply(plan)
         assert plan.decision is not None
