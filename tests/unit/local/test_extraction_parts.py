@@ -42,7 +42,16 @@ def test_what_a_turn_only_carries_is_cut(text: str, kept: str, cut: str) -> None
     assert cut not in remaining
 
 
-@pytest.mark.parametrize("text", ["我说“老地方”就是那家茶馆", "the 'big desk' is mine", "叫我“阿泽”"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "我说“老地方”就是那家茶馆",
+        "the 'big desk' is mine",
+        "叫我“阿泽”",
+        "我常听一首叫“你来的那年夏天我不在”的歌",
+        'my boat is called "We Will Be Late Again"',
+    ],
+)
 def test_a_quoted_term_is_the_users_own_word(text: str) -> None:
     assert own(text) == text
 
@@ -133,6 +142,7 @@ def test_content_speaks_of_the_user_and_keeps_every_word(
         ("folk music is a comfort", "en", ItemType.PREFERENCE, "The user: folk music is a comfort."),
         ("answers that are short", "en", ItemType.RULE, "The user's wish: answers that are short."),
         ("I usually read the local paper", "en", ItemType.FACT, "The user usually reads the local paper."),
+        ("I quite like sailing", "en", ItemType.FACT, "The user quite likes sailing."),
         ("I really don't ski", "en", ItemType.FACT, "The user really doesn't ski."),
         ("I haven't found a dentist", "en", ItemType.FACT, "The user hasn't found a dentist."),
         ("That's right. I have been weaving", "en", ItemType.FACT, "The user has been weaving."),

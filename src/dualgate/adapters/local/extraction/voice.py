@@ -47,6 +47,9 @@ _QUOTED = re.compile(
     r"|(?<![\w\"])\"[^\"\n]{1,2000}\"(?!\w)|(?<!\w)'(?=\S)[^\n]{1,600}?(?<=\S)'(?!\w)"
     r"|(?<!\w)‘[^’\n]{1,600}(?:’(?=\w)[^’\n]{0,300}){0,6}’(?!\w)",
 )
+# What is called so is named, not said, however long: a song called "You and I Will Meet".
+_TITLES = re.compile(r"(?:叫做?|名叫|名为|题为|称为|名字是)\s*$|\b(?:called|titled|named|entitled)\s+$", re.IGNORECASE)
+TITLE_LEAD = 12  # characters
 _STATEMENT = re.compile(
     r"[。！？!?,，.;；]|我|你|他|她|\b(?:I|I'm|I've|we|you|he|she|my|is|are|was|do|don't|can|will)\b",
     re.IGNORECASE,
@@ -184,6 +187,8 @@ def _quotations(text: str, spans: list[Span]) -> Iterator[Span]:
         for low, high in ((start, end),) if end - start <= OWN_WORDS_LIMIT else ():
             for found in _QUOTED.finditer(text, low, high):
                 inside = found.group()[1:-1]
+                if _TITLES.search(text, max(low, found.start() - TITLE_LEAD), found.start()):
+                    continue
                 limit = TERM_LIMIT["zh" if _CHINESE.search(inside) else "en"]
                 if len(inside) > limit and (_STATEMENT.search(inside) or limit < TERM_LIMIT["en"]):
                     yield found.span()

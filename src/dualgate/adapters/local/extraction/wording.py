@@ -87,7 +87,7 @@ _EN_PERSON: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 _LY_VERBS = r"(?:fly|reply|apply|rely|supply|comply|multiply)\b"
 _EN_DONT = re.compile(r"\bthe user (don't|do not|dont)\b", re.IGNORECASE)
 _EN_I = re.compile(
-    rf"\b(?:i|we)\b((?:\s+(?:no\s+longer|{'|'.join(sorted(_ADVERBS))}|(?!{_LY_VERBS})\w+ly))*)(\s+[\w']+)?",
+    rf"\b(?:i|we)\b((?:\s+(?:no\s+longer|quite|rather|{'|'.join(sorted(_ADVERBS))}|(?!{_LY_VERBS})\w+ly))*)(\s+[\w']+)?",
     re.IGNORECASE,
 )
 _EN_YOU = re.compile(
