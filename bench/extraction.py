@@ -25,6 +25,7 @@ from typing import Any
 
 from dualgate.adapters.local.embedder import UseEmbedder
 from dualgate.adapters.local.extraction import LocalExtractor
+from dualgate.adapters.local.slots import SlotReader
 from dualgate.adapters.local.structure import LexiconStructurer
 from dualgate.domain.items import Candidate, Message
 from dualgate.domain.types import Role
@@ -76,7 +77,8 @@ async def predict(cases: list[dict[str, Any]]) -> tuple[Predictions, list[float]
 
 
 def build() -> LocalExtractor:
-    return LocalExtractor(UseEmbedder(cache_size=0), structurer=LexiconStructurer())
+    embedder = UseEmbedder(cache_size=0)
+    return LocalExtractor(embedder, structurer=LexiconStructurer(SlotReader(embedder)))
 
 
 def reliability(

@@ -19,6 +19,7 @@ from lives import PULL_KINDS, TRUE_KINDS, Label, Life, Said
 from dualgate import Candidate, Message
 from dualgate.adapters.local.embedder import UseEmbedder
 from dualgate.adapters.local.extraction import LocalExtractor
+from dualgate.adapters.local.slots import SlotReader
 from dualgate.adapters.local.structure import LexiconStructurer
 from dualgate.domain.items import folded
 from dualgate.domain.types import Source
@@ -70,7 +71,13 @@ def embedder() -> UseEmbedder:
 
 @cache
 def _extractor() -> LocalExtractor:
-    return LocalExtractor(embedder())
+    return LocalExtractor(embedder(), structurer=structurer())
+
+
+@cache
+def structurer() -> LexiconStructurer:
+    """Return what reads slots, wired as in the product."""
+    return LexiconStructurer(SlotReader(embedder()))
 
 
 def read(life: Life, mode: str, folder: Path, digest: str) -> Reading:
@@ -105,7 +112,6 @@ def note(found: Reading, line: str, meaning: Meaning) -> None:
 
 
 async def _extracted(life: Life) -> dict[str, list[Candidate]]:
-    structurer = LexiconStructurer()
     found: dict[str, list[Candidate]] = {}
     for session in life.sessions:
         history: list[Message] = []
@@ -114,7 +120,7 @@ async def _extracted(life: Life) -> dict[str, list[Candidate]]:
             turn = Turn(user_id=life.user, session_id=session.id, message=message, at=session.at,
                         history=tuple(history[-4:]))  # fmt: skip
             given = await _extractor().extract(turn)
-            found[said.id] = [structurer.complete(replace(c, message_id=said.id)) for c in given]
+            found[said.id] = [structurer().complete(replace(c, message_id=said.id)) for c in given]
             history.append(message)
     return found
 

@@ -19,6 +19,7 @@ from dualgate.adapters.local.judge import StatementJudge
 from dualgate.adapters.local.lexer import SnowballLexer
 from dualgate.adapters.local.prefilter import LocalPrefilter
 from dualgate.adapters.local.redact import SecretRedactor
+from dualgate.adapters.local.slots import SlotReader
 from dualgate.adapters.local.structure import LexiconStructurer
 from dualgate.adapters.local.summarizer import LocalSummarizer
 from dualgate.adapters.system import SystemClock, Uuid7Source, fresh_secret
@@ -223,7 +224,7 @@ def wire(
     # The local extractor was trained on this embedder, whichever one finds the memories.
     reading_embedder = embedder if isinstance(embedder, UseEmbedder) else UseEmbedder()
     embedder = embedder or reading_embedder
-    structurer = LexiconStructurer()
+    structurer = LexiconStructurer(SlotReader(reading_embedder))
 
     def completed(policy: GatePolicy) -> GatePolicy:
         many_valued = policy.similarity.many_valued | structurer.many_valued
@@ -245,7 +246,7 @@ def wire(
         extractor=extractor or reader,
         structurer=structurer,
         embedder=embedder,
-        judge=StatementJudge(structurer),
+        judge=StatementJudge(),
         redactor=SecretRedactor(),
         summarizer=LocalSummarizer(reader),
         compaction=settings.compaction,

@@ -16,27 +16,32 @@ from dualgate.testing import HashEmbedder
 
 ROLES = Path(__file__).parent / "erasure_roles.py"
 KILLS = 12
+MOST_KILLS = 120  # a busy machine may need many to hit every moment
 
 
 def test_an_erasure_survives_kill_9_whole_or_not_begun_and_is_finished_by_the_next_start(stage):
     path = stage.directory / "memory.db"
     chance = random.Random(20261130)  # noqa: S311
-    stopped: list[AskedErasure] = []
-    for _ in range(KILLS):
+    before_unit, before_scrub = False, False
+    for kill in range(MOST_KILLS):
+        if kill >= KILLS and before_unit and before_scrub:
+            break
         stage.start("erase")
         _wait_for_another(stage, "asked", chance.randint(1, 4))
-        time.sleep(chance.uniform(0, 0.12))
+        time.sleep(chance.choice((0, chance.uniform(0, 0.12))))
         for pid in stage.playing("erase"):
             stage.kill(pid)
-        stopped += asyncio.run(_asked(path))
+        stopped = asyncio.run(_asked(path))
+        before_unit |= any(one.done_at is None for one in stopped)
+        before_scrub |= any(one.done_at is not None for one in stopped)
     waiting = [one for one in asyncio.run(_asked(path)) if one.target]
     kept = asyncio.run(_reopened(path))
 
     assert stage.lines("errors") == []
     erased = stage.lines("erased")
     assert len(erased) > KILLS / 2
-    assert [one for one in stopped if one.done_at is None], "none was killed before its unit"
-    assert [one for one in stopped if one.done_at is not None], "none was killed before the scrub"
+    assert before_unit, "none was killed before its unit"
+    assert before_scrub, "none was killed before the scrub"
     assert asyncio.run(_asked(path)) == []
     data = b"".join(p.read_bytes() for p in path.parent.glob("memory.db*"))
     assert [word for word in erased if word.encode() in data] == []

@@ -257,7 +257,7 @@ def patterns() -> tuple[Example, ...]:
 
 def as_model(arrays: dict[str, np.ndarray]) -> models.Model:
     names = sorted({name.split("/")[0] for name in arrays if "/" in name})
-    heads = {name: models._head(arrays, name) for name in names}  # noqa: SLF001
+    heads = {name: models.head_of(arrays, name) for name in names}
     return models.Model(heads, arrays["sure_weights"], arrays["sure_bias"])
 
 

@@ -66,7 +66,7 @@ _TOOLS = tuple(
     )
 )  # fmt: skip
 _ZH_TOOL = re.compile(
-    r"(?:^|以后|统一|一律|都|请|必须|要|改|助手|今后|改成|开始)[用使](?:用)?\s*(?P<value>[A-Za-z][\w.+#/ -]{0,24}?|[\u4e00-\u9fff]{2,6}?)\s*(?:来|去)?(?:做|作为?|当|开|画|管理|记|存放?|跑|发|写)(?P<noun>[\u4e00-\u9fff]{2,8})$"
+    r"(?:^|以后|统一|一律|都|请|必须|要|改|助手|今后|改成|开始)(?:用(?!户)|使)(?:用(?!户))?\s*(?P<value>[A-Za-z][\w.+#/ -]{0,24}?|[\u4e00-\u9fff]{2,6}?)\s*(?:来|去)?(?:做|作为?|当|开|画|管理|记|存放?|跑|发|写)(?P<noun>[\u4e00-\u9fff]{2,8})$"
 )
 _DENIED = re.compile(r"\b(?:not|never|no longer|stop|avoid)\b|n['’]t\b|不要|别|不用|禁止|不再|不得", re.IGNORECASE)
 _DETERMINED = re.compile(

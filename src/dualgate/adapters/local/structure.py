@@ -2,6 +2,8 @@
 
 Rules of this file:
 - It fills what is missing and never overrides: an attribute the extractor gave stays as it is.
+- Patterns of the lexicon come first, then the fitted reader of slots.py, then words of the lexicon
+  that merely occur ("single" in "every single time" is no marital status).
 - Which slots there are, what they hold and how many values, stands in lexicon/slots.toml. Better
   no slot than a wrong one, since a shared slot lets a newer value replace an older one.
 - Values are stored in one canonical form where the lexicon knows them: 简短 and "brief" are the
@@ -21,6 +23,7 @@ from dualgate.adapters.local.concepts import Hit, lexicon, simplified
 from dualgate.adapters.local.frames import PREFIX, TOOL, Convention, convention
 from dualgate.adapters.local.measures import measure
 from dualgate.adapters.local.owners import person, system
+from dualgate.adapters.local.slots import Found, SlotReader
 from dualgate.adapters.local.statements import Statement, denial_in, known, read
 from dualgate.domain.conflict import slot_key
 from dualgate.domain.items import Candidate, folded
@@ -32,10 +35,11 @@ CACHE_SIZE = 4_096
 KNOWN_MANY = frozenset(
     "allergy book child colleague contact dislike family food friend goal habit health hobby interest language"
     " like music pet place relative skill sport tag tool topic medication relatives colleagues skills tools"
-    " hobbies allergies pets languages interests friends goals habits event task todo visited".split()
+    " hobbies allergies pets languages interests friends goals habits event task todo visited film team".split()
 )
 # A convention is a rule, however politely it is put; as one it follows the newer word [C2].
 RULED = (ItemType.RULE, ItemType.PREFERENCE, ItemType.CONSTRAINT, ItemType.FACT, ItemType.DECISION)
+WISHED = (ItemType.PREFERENCE, ItemType.RULE, ItemType.CONSTRAINT)
 QUALIFYING = frozenset({"length", "tone", "frequency"})
 DEGREES = frozenset({"mild", "severe", "fluent", "beginner", "manual", "automatic", "hot", "cold"})
 
@@ -49,6 +53,7 @@ class Structure:
     polarity: Polarity
     qualifiers: tuple[str, ...] = ()
     affirmed: bool = False  # the sentence denies something, and still affirms this value
+    spotted: bool = False  # only a word of the lexicon says so, no pattern
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +70,17 @@ class Slot:
     capture: tuple[re.Pattern[str], ...] = field(default=())
 
 
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """What a slot of the fitted reader is called here. values: of a closed slot; "-": denied."""
+
+    attribute: str
+    values: dict[str, str] = field(default_factory=dict)
+    denies: bool = False
+    wish: bool = False
+    plain: str = ""  # the slot of many values for what is merely liked, not liked best
+
+
 _TARGET = re.compile(r"到了?|成了?|改用|改为|换|\bto\b|\binto\b|而是|\bnow\b|\bnot\b.*\bbut\b", re.IGNORECASE)
 
 
@@ -78,14 +94,20 @@ _CONTRAST = re.compile(
 class LexiconStructurer:
     """Fills attribute, value, qualifiers and polarity from a lexicon of common slots."""
 
-    def __init__(self) -> None:
+    def __init__(self, reader: SlotReader | None = None) -> None:
+        """reader: reads what no pattern says; None: the lexicon alone."""
         self._slots = _slots()
+        self._reader = reader
+        self._fitted = _fitted()
         self._cardinality = {slot.attribute: slot.many for slot in self._slots}
         self._kinds = {slot.attribute: slot.kinds for slot in self._slots}
         self._of_products = {
             slot.attribute for slot in self._slots if slot.kinds & _PRODUCTS or slot.attribute == "theme"
         }
-        self._types = {slot.attribute: slot.types for slot in self._slots}
+        self._types: dict[str, tuple[ItemType, ...]] = {
+            row.attribute: WISHED for row in self._fitted.values() if row.wish
+        }
+        self._types |= {slot.attribute: slot.types for slot in self._slots if slot.types}
         # The attributes that hold several values at once, folded.
         self.many_valued = KNOWN_MANY | {slot.attribute for slot in self._slots if slot.many}
         # Other names of slots. What a host calls a slot stays as it is; only comparing looks here.
@@ -174,11 +196,47 @@ class LexiconStructurer:
         if rule is not None and not rule.attribute.startswith(TOOL):
             return self._ruled(rule)
         found = self._in_plain(content)
+        if self._reader is not None and (found is None or found.spotted):
+            fitted = self._as_fitted(self._reader.read(content), content)
+            agreed = found is not None and fitted is not None and found.attribute == fitted.attribute
+            if fitted is not None and not agreed:
+                return fitted
         if found is not None:
             found = self._narrowed(found, content)
             positive = found.polarity is Polarity.POSITIVE
             return replace(found, affirmed=positive and denial_in(content))
         return self._ruled(rule) if rule is not None else _measured(content)
+
+    def _as_fitted(self, found: Found | None, content: str) -> Structure | None:
+        """Return what the fitted reader found in the words of the lexicon."""
+        if found is None:
+            return None
+        row = self._fitted.get(found.slot, Fitted(found.slot))
+        if row.plain and not _ABOVE_ALL.search(content):
+            row = replace(row, attribute=row.plain, denies=True)
+        if not row.values:
+            value = self._named(row.attribute, _bare(found.value))
+            owner = folded(found.owner)
+            of = () if not owner or _NO_OWNER.match(owner) else (self.canonical("", owner),)
+            polarity = Polarity.NEGATIVE if row.denies and denial_in(content) else Polarity.POSITIVE
+            empty = not value or value in _NO_VALUE
+            return None if empty else Structure(row.attribute, value, polarity, of)
+        value = row.values[found.value]
+        opposite = next((each for name, each in row.values.items() if name != found.value), value)
+        denied = found.denied
+        if denied and len(row.values) == 2 and not value.startswith("-"):  # noqa: PLR2004
+            value, denied = opposite, False
+        denied ^= value.startswith("-")
+        return Structure(
+            row.attribute, value.removeprefix("-"), Polarity.NEGATIVE if denied else Polarity.POSITIVE
+        )
+
+    def _named(self, attribute: str, value: str) -> str:
+        """Return the concept that a value names, alone or with a word beside it."""
+        kinds = self._kinds.get(attribute)
+        hits = known(value).hits if kinds else ()
+        names = {hit.concept.id for hit in hits if kinds and hit.concept.kind in kinds}
+        return names.pop() if len(names) == 1 else self.canonical(attribute, value)
 
     def _ruled(self, rule: Convention) -> Structure:
         return Structure(
@@ -242,6 +300,7 @@ class LexiconStructurer:
                 value=canonical,
                 polarity=Polarity.NEGATIVE if statement.denies else Polarity.POSITIVE,
                 qualifiers=whose or _qualifiers(statement, near, canonical),
+                spotted=not slot.capture,
             )
         return None
 
@@ -341,6 +400,46 @@ def _aliases() -> dict[str, str]:
     source = files(__package__).joinpath("lexicon/slots.toml").read_text("utf-8")
     rows: dict[str, list[str]] = tomllib.loads(source)["aliases"]
     return {slot_key(alias): slot for slot, names in rows.items() for alias in names}
+
+
+@lru_cache(maxsize=1)
+def _fitted() -> dict[str, Fitted]:
+    """Return how the slots of the fitted reader are called in the lexicon."""
+    source = files(__package__).joinpath("lexicon/slots.toml").read_text("utf-8")
+    rows: dict[str, dict[str, object]] = tomllib.loads(source)["fitted"]
+    return {
+        name: Fitted(
+            str(row.get("attribute", name)),
+            {key: str(value) for key, value in _table(row.get("values", {}))},
+            bool(row.get("denies", False)),
+            bool(row.get("wish", False)),
+            str(row.get("plain", "")),
+        )
+        for name, row in rows.items()
+    }
+
+
+def _table(given: object) -> Iterable[tuple[str, object]]:
+    return given.items() if isinstance(given, dict) else ()
+
+
+# "Likes tea" leaves room for coffee; "likes tea best" does not.
+_ABOVE_ALL = re.compile(
+    r"最|首选|只(?:喜欢|爱|喝|吃|听|看)|偏爱|首位|第一|头号|独爱|认准|唯一|改(?:喝|吃|听|看|喜欢|爱)|换成|现在(?:更|只|都|爱|喜欢|迷|改)"
+    r"|\b(?:favou?rites?|best|most|prefers?|nothing (?:beats|comes close)|only|go-to|top|number one|above all|any day|all-time|beats|switched|no longer|these days|now|over (?:any|every)\w*|more than (?:any|every)\w*|hands down|usual)\b",
+    re.IGNORECASE,
+)
+# What only says the slot again is no value: "prefers Zed to other editors" is not about editors.
+_NO_VALUE = frozenset(
+    "music drink drinks food browser editor database server phone computer laptop team sport book books film films colour"
+    " colors color language project one it this that 音乐 歌 饮料 食物 菜 浏览器 编辑器 数据库 服务器 手机 电脑 球队 运动 书 电影 颜色 语言 项目 工作".split()
+)
+_ARTICLE = re.compile(r"^(?:an?|the|my|our|some|about|around|only|just|at|on|in)\s+|[\s.,!。，]+$", re.IGNORECASE)
+
+
+def _bare(value: str) -> str:
+    """Return a value without the words that only introduce it."""
+    return _ARTICLE.sub("", value.strip()).strip()
 
 
 @lru_cache(maxsize=1)

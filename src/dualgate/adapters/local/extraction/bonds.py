@@ -34,9 +34,10 @@ _ADVERBIAL = re.compile(
 _EMPTY = re.compile(
     r"^(?:(?:我|我们|咱们?)?(?:跟|和|与).{1,6}(?:商量|聊|谈|讲|说)(?:过|好|定|妥)?了?|(?:我)?(?:其实)?上次(?:我)?(?:说|记|讲)错了|(?:我)?(?:先)?(?:跟你|给你)?(?:说|讲|交代|报备|补充)(?:一?下|个)?(?:情况|背景|事情?)?"
     r"|开会定的|讨论了?半天|想了(?:很久|半天|好久)|想好了|定了|(?:先)?(?:记|说)一下|是这样的?|情况是这样的?|背景(?:说|补充)?(?:一下)?|我(?:真的)?(?:要)?(?:疯|崩溃|服|醉|吐)了|不骗你|你(?:都)?知道的|懂的都懂"
-    r"|(?:那就?)?(?:就)?(?:说好|这么定|这样|定)了|那就这么(?:办|定)|(?:我跟你[讲说])?我(?:们|们家)?.{0,6}是这样的|目标先说死|一直(?:就|都)?(?:是)?这(?:个)?标准|老师说了|自我介绍(?:一)?下)(?:啊|哈|吧|呀)?$"
+    r"|(?:那就?)?(?:就)?(?:说好|这么定|这样|定)了|那就这么(?:办|定)|(?:我跟你[讲说])?我(?:们|们家)?.{0,6}是这样的|目标先说死|一直(?:就|都)?(?:是)?这(?:个)?标准|老师说了|自我介绍(?:一)?下|别(?:再)?烦我了?|(?:听|懂)[见到]?没有?|够了|有完没完|没商量)(?:啊|哈|吧|呀)?$"
     r"|^\W*(?:we|i)(?:'ve| have)? (?:talked (?:it|about it|this)?\s?(?:through|over|about it)?|discussed (?:it|this)|settled it|decided|thought about it|agreed(?: on (?:it|that))?"
     r"|mean (?:it|that)|know|guess|think|swear|said (?:it|so)|promise)(?: already| today)?\W*$"
+    r"|^\W*(?:leave me alone(?: with .{1,20})?|shut up|enough|is (?:that|it) (?:so|that|too) (?:hard|much)|for (?:god's|christ's|heaven's) sake|for crying out loud)\W*$"
     r"|^\W*(?:scratch (?:that|what i (?:said|told you)).{0,30}|big news|quick (?:intro|note|one)|update|context|background|heads up|long story short|ok(?:ay)? decided|decided|it's done"
     r"|(?:a couple(?: of)?|a few|some|one|two|three|four|\d) (?:\w+ )?(?:things?|rules?|points?|facts?|notes?|requests?)\b.{0,40}|big (?:year|day|week|month)|(?:sorry,? )?long (?:one|story|message))\W*$",
     re.IGNORECASE,

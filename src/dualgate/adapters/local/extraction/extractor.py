@@ -43,7 +43,16 @@ from dualgate.adapters.local.extraction.wording import sentence
 from dualgate.adapters.local.names import entities_in, expiry_in
 from dualgate.adapters.local.redact import SecretRedactor, sensitivity_of
 from dualgate.domain.items import CONTENT_LIMIT, QUOTE_LIMIT, Candidate
-from dualgate.domain.types import Evidence, ItemType, Polarity, Role, Scope, Sensitivity, Source
+from dualgate.domain.types import (
+    Cardinality,
+    Evidence,
+    ItemType,
+    Polarity,
+    Role,
+    Scope,
+    Sensitivity,
+    Source,
+)
 from dualgate.pipeline.ports import Embedder, Structurer, Turn
 
 # Under this a turn is read in the event loop; over it, in a thread.
@@ -73,6 +82,12 @@ class Slots(Structurer, Protocol):
 
     def typed(self, candidate: Candidate) -> Candidate:
         """Return the candidate in that type."""
+        ...
+
+    def cardinality_of(
+        self, attribute: str, item_type: ItemType | str | None = None
+    ) -> Cardinality:
+        """Return how many values a slot may hold."""
         ...
 
 
@@ -283,7 +298,16 @@ class LocalExtractor:
             quote=said.text[:QUOTE_LIMIT],
             message_id=turn.message.id,
         )
-        return self._dated(made, said.text, turn.at)
+        return self._corrected(self._dated(made, said.text, turn.at), said.text, kinds["correction"])
+
+    def _corrected(self, made: Candidate, text: str, fitted: tuple[str, float]) -> Candidate:
+        """A new value for a slot of one value is a correction at fewer signs than a mere remark."""
+        label, sure = fitted
+        hinted = label == "yes" or sure <= 1.0 - CORRECTED_AT or bool(_BY_NOW.search(text))
+        if made.correction or not hinted or not made.attribute or self._structurer is None:
+            return made
+        one = self._structurer.cardinality_of(made.attribute, made.item_type) is Cardinality.ONE
+        return replace(made, correction=True) if one else made
 
     def _dated(self, made: Candidate, text: str, at: datetime) -> Candidate:
         """Fix the day it speaks of, and word it so that it reads right on any other day [W4]."""
@@ -304,6 +328,9 @@ class LocalExtractor:
         if self._structurer is None:
             return made
         made = self._structurer.typed(self._structurer.complete(made))
+        if made.attribute == DEADLINE and days:
+            # A deadline is a day: "by 19 May" and "due on the 19th" are one.
+            made = replace(made, value=days[0].when.date().isoformat(), content=absolute(made.content, at)[:CONTENT_LIMIT])
         if made.attribute in PLAIN_SLOTS:
             made = _surer(made)
         return replace(made, tags=(made.attribute,)) if made.attribute else made
@@ -311,6 +338,7 @@ class LocalExtractor:
 
 # What is said outright, or fills a plain slot of the lexicon, is evidence of its own.
 PLAIN_SLOTS = frozenset({"allergy", "diet", "home", "name", "age", "editor", "reply_language"})
+DEADLINE = "deadline"
 SLOT_FROM, SLOT_SURE = 0.4, 0.65
 FORM_CONFIDENCE = 0.75
 FITTED_AT = 0.9  # how sure the model must be to call sensitive what the lexicon does not list
@@ -326,6 +354,14 @@ _NAMED_SECRET = re.compile(
 # [F3] names these as explicit corrections, whatever the model makes of the rest.
 _FROM_NOW = re.compile(
     r"从现在(?:开始|起)|从今(?:天|往后|以后)?(?:开始|起)|\b(?:from (?:now|here|today) on|going forward)\b", re.IGNORECASE
+)
+# How sure the model must be of a correction where the slot of it is known.
+CORRECTED_AT = 0.4
+_BY_NOW = re.compile(
+    r"如今|改成|改为|换成|改用|不再|现在(?:改|换|是|用|只|更|都|爱|喜欢|住)"
+    r"|\bno longer\b|\bthese days\b|\binstead of\b|\b(?:changed|switched|moved) (?:\w+ )?(?:over )?to\b"
+    r"|(?<!right )(?<!for )(?<!by )(?<!until )(?<!just )(?<!till )\bnow\b(?! and (?:then|again)| that)",
+    re.IGNORECASE,
 )
 ONCE = frozenset({ItemType.EVENT, ItemType.COMMITMENT})
 

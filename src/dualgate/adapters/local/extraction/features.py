@@ -189,3 +189,10 @@ def candidate_ids(text: str, setting: Setting, before: str, after: str) -> Ids:
     names |= {f"t:{cue}" for cue in cues_in(setting.own)} | {f"lang:{setting.lang}"}
     names |= {f"a:{cue}" for cue in cues_in(setting.reply_to)} if setting.reply_to else {"a:none"}
     return _ids(names)
+
+
+def statement_ids(content: str) -> Ids:
+    """Describe a plain sentence that stands alone, for the slot it fills."""
+    own = cues_in(content)
+    names = {f"g:{gram}" for gram in _grams(content, 3)} | {f"c:{cue}" for cue in own}
+    return _ids(names | _kinds(content, own) | {f"lang:{language(content)}"})

@@ -28,7 +28,7 @@ from dualgate.adapters.local.extraction.features import (
     join_ids,
     turn_ids,
 )
-from dualgate.adapters.local.extraction.kinds import named_kind, named_polarity
+from dualgate.adapters.local.extraction.kinds import is_outburst, named_kind, named_polarity
 from dualgate.adapters.local.extraction.model import Array, Model
 from dualgate.adapters.local.extraction.reading import Reading
 from dualgate.domain.types import ItemType, Scope
@@ -44,6 +44,8 @@ JOIN_WEAK_AT = 0.35
 EMOTIONAL_AT = 0.35
 # Taking a remark for a correction moves what is frozen; the reverse only waits for more [F3].
 CORRECTION_AT = 0.75
+# What is wanted in an outburst may not be wanted tomorrow; what one is, one is in any mood.
+WISHES = frozenset({"preference", "constraint", "rule", "decision"})
 # A turn with more clauses than this is first thinned by the cheap head, without embeddings.
 EMBED_LIMIT = 32
 # In a turn as long as a document, only clauses that speak of someone, or to someone, are read.
@@ -313,7 +315,10 @@ def describe(reading: Reading, found: Sequence[Statement], vectors: Array, model
             if name == "correction" and line[head.labels.index("yes")] < CORRECTION_AT:
                 best = head.labels.index("no")
             described[index][name] = (head.labels[best], float(line[best]))
+    outburst = is_outburst(reading.setting.own)
     for each, kinds in zip(found, described, strict=True):
+        if outburst and kinds["item_type"][0] in WISHES and kinds["evidence"][0] == "explicit":
+            kinds["evidence"] = ("emotional", EMOTIONAL_AT)
         named = named_kind(each.text)
         if named is not None:
             kinds["item_type"] = (named.value, max(NAMED_SURE, kinds["item_type"][1]))

@@ -213,3 +213,29 @@ def is_about_somebody(text: str) -> bool:
     (True, False)
     """
     return bool(_SOMEBODY.search(text.strip()))
+
+
+# What people say when they have lost their temper, wherever in the turn it stands. Plain dislike
+# ("I hate long answers") is none of it: it is said calmly every day.
+_OUTBURST = re.compile(
+    r"烦死|烦透|气死|气炸|火大|恼火|抓狂|受够|受不了了|忍不了|忍无可忍|崩溃|要疯|疯了|心态崩|裂开了|炸了|要炸|他?妈的|卧槽|我[操靠草]|tmd|老子|滚[！!蛋开]"
+    r"|倒霉透|糟透|糟心透|[听懂]见?到?没有?[？?！!]|有完没完|没完没了|别(?:再)?烦我|真是够了|够了[！!]|不想活|欺人太甚|岂有此理"
+    r"|\b(?:fed up|had it (?:with|up to|today)|i've had it|sick (?:and tired )?of (?:this|it|all|you)|can(?:'t|not) (?:take|stand|deal with) (?:this|it|any|one)"
+    r"|losing (?:it|my mind|my shit)|lose (?:it|my mind|my temper)|(?:drives?|driving) me (?:mad|crazy|nuts|insane|up the wall)|furious|livid|pissed|raging|about to (?:explode|scream|cry|snap)"
+    r"|for (?:god|christ|heaven|pete|fuck|goodness)'?s? ?sakes?|for crying out loud|how hard (?:is it|can it be)|is (?:that|it) (?:so|that|too) (?:hard|much)|leave me alone|shut up"
+    r"|what an? (?:rotten|horrible|terrible|awful|shitty?|lousy|miserable|crap) (?:day|night|week|morning|evening)|worst (?:day|night|week)|nothing works|hate (?:everything|my life|today)"
+    r"|a+r+g+h+|u+g+h+|g+r{2,}|wtf|ffs|goddamn|god damn|damn it|screw (?:this|it|you)|fuck\w*|bloody hell|enough (?:already|is enough))(?!\w)"
+    r"|(?-i:\bENOUGH\b)|\benough!",
+    re.IGNORECASE,
+)
+
+
+def is_outburst(text: str) -> bool:
+    """Return whether somebody has lost his temper in a turn [F2].
+
+    >>> is_outburst("I'm so fed up. Short answers from now on!"), is_outburst("I hate long answers")
+    (True, False)
+    >>> is_outburst("烦死了，以后都写短一点！"), is_outburst("我讨厌长篇大论")
+    (True, False)
+    """
+    return bool(_OUTBURST.search(text.replace("’", "'")))

@@ -62,14 +62,17 @@ def load() -> Model:
         arrays = {name: stored[name] for name in stored.files}
     names = sorted({name.split("/")[0] for name in arrays if "/" in name})
     return Model(
-        {name: _head(arrays, name) for name in names}, arrays["sure_weights"], arrays["sure_bias"]
+        {name: head_of(arrays, name) for name in names}, arrays["sure_weights"], arrays["sure_bias"]
     )
 
 
-def _head(arrays: Mapping[str, NDArray[np.generic]], name: str) -> Head:
+def head_of(
+    arrays: Mapping[str, NDArray[np.generic]], name: str, buckets: int = BUCKETS
+) -> Head:
+    """Return one head of a stored file."""
     kept = np.asarray(arrays[f"{name}/kept"], dtype=np.int32)
     weights = np.asarray(arrays[f"{name}/sparse"], dtype=np.float32)
-    row = np.zeros(BUCKETS, dtype=np.int32)
+    row = np.zeros(buckets, dtype=np.int32)
     row[kept] = np.arange(1, len(kept) + 1, dtype=np.int32)
     nothing = np.zeros((1, weights.shape[1]), dtype=np.float32)
     return Head(

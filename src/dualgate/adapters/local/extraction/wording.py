@@ -61,9 +61,9 @@ _PAST = frozenset(
 _ADVERBS = frozenset(
     "always never really just only still usually also literally mostly often already actually now generally normally basically currently"
     " absolutely definitely seriously genuinely sometimes rarely hardly almost even kinda sorta typically strictly honestly personally simply"
-    " mainly exclusively officially finally recently both all first then probably totally truly deeply strongly".split()
+    " mainly exclusively officially finally recently both all first then probably totally truly deeply strongly just also not".split()
 )
-_IRREGULAR = {"have": "has", "do": "does", "go": "goes", "am": "is", "are": "is", "'m": "is"}
+_IRREGULAR = {"have": "has", "do": "does", "go": "goes", "am": "is", "are": "is", "'m": "is", "be": "is"}
 _EN_PERSON: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), wording)
     for pattern, wording in (
@@ -92,7 +92,7 @@ _EN_I = re.compile(
 )
 _EN_YOU = re.compile(
     r"\b(when(?:ever)?|if|before|after|until|unless|once|while|time|what|that|anything|everything|code)"
-    r"\s+you\s+([a-z]+)\b",
+    r"\s+you((?:\s+(?:just|also|always|never|only|simply|still|first|really|not))*)\s+([a-z]+)\b",
     re.IGNORECASE,
 )
 _DIRECTIVES = frozenset({ItemType.RULE, ItemType.PREFERENCE, ItemType.CONSTRAINT})
@@ -193,8 +193,10 @@ def _agree(found: re.Match[str]) -> str:
 
 def _agree_with_assistant(found: re.Match[str]) -> str:
     """Give the verb after "you" its ending: "before the assistant saves"."""
-    verb = found.group(2)
-    return f"{found.group(1)} the assistant {_third(verb.lower(), verb)}"
+    adverbs, verb = found.group(2), found.group(3)
+    if "not" not in adverbs.lower().split():  # "that you not apologise" has no ending
+        verb = _third(verb.lower(), verb)
+    return f"{found.group(1)} the assistant{adverbs} {verb}"
 
 
 def _third(lower: str, word: str) -> str:

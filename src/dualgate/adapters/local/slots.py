@@ -1,0 +1,201 @@
+"""Which slot a statement fills, and with which value, where no pattern of the lexicon says so [C1].
+
+Rules of this file:
+- A linear model over the sentence vector and its words names the slot, for closed slots with the
+  value ("layout=prose"); a second one finds the words of an open value. training/slots made both.
+- It is asked for precision: under `SURE_AT` it says nothing, since a shared slot lets a newer
+  value replace an older one.
+- Synchronous, deterministic, numpy alone.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dualgate.adapters.local.concepts import simplified
+from dualgate.adapters.local.extraction.classes import classes
+from dualgate.adapters.local.extraction.features import statement_ids
+from dualgate.adapters.local.extraction.model import Array, Head, head_of
+from dualgate.pipeline.ports import Vectors
+
+WEIGHTS = "weights/slots.npz"
+SURE_AT = 0.45
+PART_AT = 0.5  # a token is part of the value, or of what it belongs to
+READ_LIMIT = 300  # characters
+TOKEN_BUCKETS = 1 << 16
+NONE, VALUE, OWNER = "-", "value", "owner"
+
+_TOKEN = re.compile(r"[A-Za-zÀ-ž][\w'’+#.-]*|\d+(?:[.,:/-]\d+)*|[\u3400-\u9fff]+|[^\w\s]")
+_CHINESE = re.compile(r"[\u3400-\u9fff]")
+
+
+class Vectoriser(Protocol):
+    """Makes vectors in the calling thread."""
+
+    def embed_now(self, texts: Sequence[str]) -> Vectors:
+        """Return one unit vector a text."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A filled slot. value: as the sentence has it, or the name of a closed slot's value."""
+
+    slot: str
+    value: str
+    denied: bool
+    owner: str | None
+    sure: float
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word at text[start:end]."""
+
+    text: str
+    start: int
+    end: int
+
+
+class SlotReader:
+    """Reads slots out of plain sentences, in the calling thread."""
+
+    def __init__(self, vectoriser: Vectoriser) -> None:
+        self._vectoriser = vectoriser
+
+    def read(self, content: str) -> Found | None:
+        """Return the slot that a sentence fills; None where the model is not sure of one."""
+        text = content[:READ_LIMIT].strip()
+        if not text:
+            return None
+        named, parts = heads()
+        line = named.probabilities([statement_ids(text)], self._vectoriser.embed_now([text]))[0]
+        best = int(line.argmax())
+        label, sure = named.labels[best], float(line[best])
+        if label == NONE or sure < SURE_AT:
+            return None
+        denied = label.endswith(" -")
+        slot, _, value = label.removesuffix(" -").partition("=")
+        found = tokens(text)
+        marks = parts.probabilities(token_ids(found, slot), None)
+        owner = _stretch(text, found, marks[:, parts.labels.index(OWNER)])
+        if not value:
+            value = _stretch(text, found, marks[:, parts.labels.index(VALUE)]) or ""
+        return Found(slot, value, denied, owner, sure) if value else None
+
+
+def _stretch(text: str, found: Sequence[Token], line: Array) -> str | None:
+    """Return the run of tokens that most surely belongs to a part; None where none does."""
+    odds = np.log(np.clip(line, 1e-4, 1 - 1e-4) / np.clip(1 - line, 1e-4, 1))
+    best, first, last, start, total = 0.0, 0, -1, 0, 0.0
+    for place, each in enumerate(odds):
+        if total <= 0:
+            start, total = place, 0.0
+        total += float(each)
+        if total > best:
+            best, first, last = total, start, place
+    if last < 0 or float(line[first : last + 1].max()) < PART_AT:
+        return None
+    return text[found[first].start : found[last].end]
+
+
+def tokens(text: str) -> list[Token]:
+    """Cut a sentence into words, Chinese by the dictionary.
+
+    >>> [token.text for token in tokens("用户住在杭州, uses Zed.")]
+    ['用户', '住', '在', '杭州', ',', 'uses', 'Zed', '.']
+    """
+    found = []
+    for match in _TOKEN.finditer(text):
+        run, start = match.group(), match.start()
+        if not _CHINESE.match(run):
+            run = run.rstrip(".-'’") or run
+            found.append(Token(run, start, start + len(run)))
+            if match.end() > start + len(run):
+                found.append(Token(match.group()[len(run) :], start + len(run), match.end()))
+            continue
+        for word in _words_of(run):
+            found.append(Token(word, start, start + len(word)))
+            start += len(word)
+    return found
+
+
+def _words_of(run: str) -> list[str]:
+    # Its dictionary takes a fifth of a second to load: only where there is Chinese to read.
+    import rjieba
+
+    cut: list[str] = rjieba.cut(run, True)  # noqa: FBT003
+    return cut
+
+
+def token_ids(found: Sequence[Token], slot: str) -> list[NDArray[np.int32]]:
+    """Describe every token of a sentence of this slot: itself, its classes, its neighbours."""
+    words = [simplified(token.text.lower()) for token in found]
+    kinds = _kinds(found)
+    shapes = [_shape(token.text) for token in found]
+
+    def at(line: Sequence[str], place: int) -> str:
+        return line[place] if 0 <= place < len(line) else "^" if place < 0 else "$"
+
+    described = []
+    for place in range(len(found)):
+        own = {f"w:{words[place]}", f"s:{shapes[place]}", f"k:{kinds[place]}"}
+        near = {
+            f"{step}:{at(words, place + step)}" for step in (-3, -2, -1, 1, 2)
+        } | {
+            f"k{step}:{at(kinds, place + step)}:{at(shapes, place + step)}" for step in (-1, 1)
+        } | {
+            f"-2-1:{at(words, place - 2)} {at(words, place - 1)}",
+            f"-1+1:{at(words, place - 1)} {at(words, place + 1)}",
+            f"1 2:{at(words, place + 1)} {at(words, place + 2)}",
+            f"sk:{shapes[place]}:{kinds[place]}",
+            f"-1s:{at(words, place - 1)}:{shapes[place]}",
+        }  # fmt: skip
+        names = own | near | {f"{slot}|{name}" for name in (*own, *near)}
+        names |= {f"at:{min(place, 5)}", f"left:{min(len(found) - place, 5)}"}
+        hashed = {zlib.crc32(name.encode("utf-8", "replace")) % TOKEN_BUCKETS for name in names}
+        described.append(np.fromiter(sorted(hashed), dtype=np.int32, count=len(hashed)))
+    return described
+
+
+def _kinds(found: Sequence[Token]) -> list[str]:
+    """Return the class of each token, by the lexicon; Chinese words count by their characters."""
+    pieces: list[str] = []
+    owners: list[int] = []
+    for place, token in enumerate(found):
+        run = token.text.lower()
+        own = list(run) if _CHINESE.match(run) else [run]
+        pieces += own
+        owners += [place] * len(own)
+    kinds = ["-"] * len(found)
+    for start, end, names in classes().named(pieces):
+        for piece in range(start, end):
+            kinds[owners[piece]] = names[0]
+    return kinds
+
+
+def _shape(text: str) -> str:
+    if _CHINESE.match(text):
+        return f"zh{min(len(text), 3)}"
+    if text[0].isdigit():
+        return "0"
+    if not text[0].isalpha():
+        return text
+    return "Aa" if text[0].isupper() else "a"
+
+
+@cache
+def heads() -> tuple[Head, Head]:
+    """Read the weights that come with the package: what names the slot, what finds its parts."""
+    with files(__package__).joinpath(WEIGHTS).open("rb") as file, np.load(file) as stored:
+        arrays = {name: stored[name] for name in stored.files}
+    return head_of(arrays, "slot"), head_of(arrays, "part", TOKEN_BUCKETS)
