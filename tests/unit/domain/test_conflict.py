@@ -14,6 +14,7 @@ from dualgate.domain.conflict import (
     follows,
     is_explicit_correction,
     relate,
+    slot_of,
 )
 from dualgate.domain.types import Cardinality, ItemType, Polarity
 from dualgate.domain.view import Likeness
@@ -191,3 +192,64 @@ def test_numbers_that_make_no_sense_are_named(fields, word):
     (problem,) = SimilarityPolicy(**fields).problems()
 
     assert word in problem
+
+
+# --- a correction that names what it leaves, and a value that only says more
+
+
+LEFT = {"attribute": "database", "value": "MySQL", "qualifiers": ("Bluebird",)}
+NAMED = {"attribute": "database", "value": "PostgreSQL", "correction": True}
+
+
+@pytest.mark.parametrize(
+    ("said", "content", "stored", "expected"),
+    [
+        ({}, "We left MySQL for PostgreSQL", {}, Relation.EXCLUSIVE),
+        ({"correction": False}, "We left MySQL for PostgreSQL", {}, Relation.COMPATIBLE),
+        ({}, "We use PostgreSQL from now on", {}, Relation.COMPATIBLE),
+        ({"qualifiers": ("Heron",)}, "We left MySQL", {}, Relation.COMPATIBLE),
+        ({"polarity": "-"}, "We left MySQL", {}, Relation.COMPATIBLE),
+        ({"value": "mysql"}, "It is MySQL everywhere now", {}, Relation.COMPATIBLE),
+        ({"qualifiers": ("Heron",)}, "We left MySQL", {"qualifiers": ()}, Relation.EXCLUSIVE),
+    ],
+)
+def test_a_correction_that_names_the_value_it_leaves_means_it_without_its_qualifier(
+    said, content, stored, expected
+):
+    """[C1, C2]: unless the correction has a qualifier of its own"""
+    candidate = a_candidate(content, **{**NAMED, **said})
+    item = an_item("The project uses MySQL", **{**LEFT, **stored})
+    apart = Likeness(same=0.0, conflicting=0.0, cosine=0.0)
+
+    assert relate(candidate, item, apart, POLICY) is expected
+
+
+@pytest.mark.parametrize(
+    ("said", "stored", "expected"),
+    [
+        ("nurse in Leeds", "nurse", Relation.OVERLAP),
+        ("nurse", "nurse in Leeds", Relation.OVERLAP),
+        ("nurse in Leeds", "nurse in York", Relation.EXCLUSIVE),
+        ("man beats dog", "dog beats man", Relation.EXCLUSIVE),
+        ("?!", "nurse", Relation.EXCLUSIVE),
+        ("nurse", "?!", Relation.EXCLUSIVE),
+    ],
+)
+def test_a_value_that_only_says_more_is_an_overlap(said, stored, expected):
+    """[C1]: a nurse in Leeds is still a nurse"""
+    slot = {"attribute": "occupation"}
+
+    assert relation({**slot, "value": said}, {**slot, "value": stored}) is expected
+
+
+def test_a_slot_has_one_name_whatever_it_is_called():
+    """[C1]"""
+    policy = SimilarityPolicy(
+        aliases={"response_length": "reply_length", "pastime": "hobby"},
+        many_valued=frozenset({"hobby", "side project"}),
+    )
+
+    assert slot_of("Response length", policy) == slot_of("reply-length", policy) == "reply_length"
+    assert cardinality("pastime", policy) is Cardinality.MANY
+    assert cardinality("Side project", policy) is Cardinality.MANY
+    assert cardinality("Response length", policy) is Cardinality.ONE
