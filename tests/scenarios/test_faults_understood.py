@@ -7,7 +7,8 @@ or the host, has read them, so that only the gates can be wrong. S0xx is the rep
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta
+import re
+from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -404,6 +405,48 @@ async def test_an_event_keeps_its_own_day_whenever_it_is_imported(
         assert item.created_at == said_at
         text = "\n".join(m.content for m in seen[0].messages)
         assert said_at.date().isoformat() in text  # the model is told when it was said
+
+
+@pytest.mark.parametrize("backend", ["memory", "sqlite"])
+async def test_the_times_of_an_item_are_utc_in_every_store(backend: str, tmp_path: Path) -> None:
+    """S055 [T1, T2]: what a candidate says with an offset is the same instant everywhere"""
+    url = "memory://" if backend == "memory" else f"sqlite:///{tmp_path / 'memory.db'}"
+    zone = timedelta(hours=8)
+    day = datetime(2026, 5, 1, 0, 30, tzinfo=timezone(zone))
+    made = Candidate("event", "用户入职第一天", attribute="first day", value="2026-05-01",
+                     confidence=0.9, event_at=day, expires_at=day.replace(year=2027))  # fmt: skip
+    async with Memory.open(url, clock=ManualClock(START), embedder=HashEmbedder()) as memory:
+        for session in ("s1", "s2"):
+            await memory.propose(USER, session, [made], wait=True)
+            (item,) = (await memory.items(USER)).items
+            times = [item.event_at, item.expires_at, item.created_at, item.last_seen_at]
+
+            assert times[:2] == [day, day.replace(year=2027)]
+            assert [t.utcoffset() for t in times if t is not None] == [timedelta(0)] * 4
+
+
+@pytest.mark.parametrize(
+    ("line", "at", "day"),
+    [
+        ("前天我们领证了。", "2026-01-02T23:30:00+08:00", "2025-12-31"),
+        ("My driving test is on 9 March.", "2026-03-04T10:00:00+08:00", "2026-03-09"),
+        ("We signed the lease last Friday.", "2025-09-10T12:00:00-08:00", "2025-09-05"),
+    ],
+)
+async def test_a_line_about_an_event_tells_one_day_and_that_is_the_speakers(
+    line: str, at: str, day: str, tmp_path: Path
+) -> None:
+    """S053, S054, S055 [R4]: stored in UTC, local midnight is another day in most zones"""
+    said_at = datetime.fromisoformat(at)
+    url = f"sqlite:///{tmp_path / 'memory.db'}"
+    async with Memory.open(url, clock=ManualClock(said_at)) as memory:
+        await memory.observe(USER, "s1", [Message("user", line, said_at)], wait=True)
+    async with Memory.open(url, clock=ManualClock(said_at)) as memory:
+        block = await memory.context(USER, "s2")
+        found = await memory.recall(USER, line)
+
+        assert set(re.findall(r"\d{4}-\d\d-\d\d", block.text)) == {day}
+        assert set(re.findall(r"\d{4}-\d\d-\d\d", found.text)) == {day}
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 
 from dualgate.domain.archiving import expiry_of, is_expired
 from dualgate.domain.draft import Draft
-from dualgate.domain.items import Candidate, MemoryItem, Proposal
+from dualgate.domain.items import Candidate, MemoryItem, Proposal, to_utc
 from dualgate.domain.score import importance_of
 from dualgate.domain.signals import (
     Signal,
@@ -72,9 +72,9 @@ def new_item(draft: Draft, proposal: Proposal, **lineage: Any) -> MemoryItem:
         sensitivity=candidate.sensitivity,
         tags=candidate.tags,
         entities=candidate.entities,
-        event_at=candidate.event_at,
-        expires_at=expiry_of(
-            candidate.expires_at, candidate.sensitivity, proposal.at, policy.archive
+        event_at=_utc(candidate.event_at),
+        expires_at=_utc(
+            expiry_of(candidate.expires_at, candidate.sensitivity, proposal.at, policy.archive)
         ),
         created_at=proposal.at,
         updated_at=draft.now,
@@ -105,8 +105,8 @@ def confirm(
         sensitivity=max(item.sensitivity, candidate.sensitivity, key=_CARE_RANK.__getitem__),
         tags=tuple(dict.fromkeys((*item.tags, *candidate.tags))),
         entities=tuple(dict.fromkeys((*item.entities, *candidate.entities))),
-        event_at=item.event_at or candidate.event_at,
-        expires_at=_renewed(draft, item, proposal),
+        event_at=item.event_at or _utc(candidate.event_at),
+        expires_at=_utc(_renewed(draft, item, proposal)),
         # Being spoken of is a use [D1], else the next upkeep would archive what was just said.
         accessed_day=max(item.accessed_day, draft.own_day()),
     )
@@ -116,6 +116,11 @@ def confirm(
     if proposal.source is not Source.HINT:
         stand_by(draft, item, proposal.at)
     return settle(draft, raise_status(draft, draft.put(merged)))
+
+
+def _utc(when: datetime | None) -> datetime | None:
+    """An item's times are UTC in every store; a candidate's have the speaker's offset."""
+    return None if when is None else to_utc(when)
 
 
 def _is_calm(proposal: Proposal) -> bool:

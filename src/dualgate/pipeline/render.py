@@ -13,6 +13,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime
 from functools import lru_cache
 from types import MappingProxyType
 
@@ -62,6 +63,7 @@ _HEADINGS: Mapping[str, Mapping[Group, str]] = MappingProxyType(
         },
     }
 )
+_DAY = re.compile(r"(?<!\d)([1-9]\d{3})[-年](\d{1,2})[-月](\d{1,2})(?!\d)")
 _DUE = {"zh": "（{}前）", "en": " (due {})"}
 _ALONE = {
     "zh": "{}（曾有不同说法，现在还是这样吗？）",
@@ -253,12 +255,32 @@ def _stated(item: MemoryItem, lang: str) -> str:
     text = quoted(item.content)
     if item.item_type is ItemType.COMMITMENT:
         due = item.event_at or item.expires_at
-        return text if due is None else text + _DUE[lang].format(f"{due:%Y-%m-%d}")
+        return text if _told(due, text) else text + _DUE[lang].format(f"{due:%Y-%m-%d}")
+    day = item.event_at
     if item.item_type is ItemType.DECISION:
-        return f"{item.event_at or item.created_at:%Y-%m-%d}: {text}"
-    if item.item_type is ItemType.EVENT and item.event_at is not None:
-        return f"{item.event_at:%Y-%m-%d}: {text}"
-    return text
+        day = day or item.created_at
+    elif item.item_type is not ItemType.EVENT:
+        return text
+    return text if _told(day, text) else f"{day:%Y-%m-%d}: {text}"
+
+
+def _told(moment: datetime | None, text: str) -> bool:
+    """Return whether there is no day to add, or the text names it already.
+
+    The text has the speaker's day, we know the instant in UTC: there it may be the day beside it,
+    and two dates that differ by one would be a contradiction of our own making.
+    """
+    if moment is None:
+        return True
+    return any(_within_a_day(found, moment) for found in _DAY.finditer(text))
+
+
+def _within_a_day(found: re.Match[str], moment: datetime) -> bool:
+    try:
+        named = date(*map(int, found.groups()))
+    except ValueError:  # 2026-02-30 is no day
+        return False
+    return abs(named.toordinal() - moment.toordinal()) <= 1
 
 
 def _due_first(entry: Entry) -> tuple[bool, float]:
