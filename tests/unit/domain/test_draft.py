@@ -8,7 +8,7 @@ from dualgate.domain.admission import AdmissionPolicy
 from dualgate.domain.archiving import ArchivePolicy
 from dualgate.domain.draft import Draft, numbers_of
 from dualgate.domain.freezing import FreezePolicy
-from dualgate.domain.plan import Actor
+from dualgate.domain.plan import Actor, PendingState
 from dualgate.domain.policy import GatePolicy
 from dualgate.domain.status import Cause, Status
 from dualgate.domain.types import ItemType
@@ -177,3 +177,47 @@ def test_the_standing_numbers_of_the_gate():
     numbers = numbers_of(draft, {"score": 0.5})
     assert (numbers["hot"], numbers["hot_capacity"], numbers["score"]) == (1, 2, 0.5)
     assert numbers["threshold"] == pytest.approx(0.6 + 0.25 * 0.5)
+
+
+# --- what is written down
+
+
+def test_who_makes_room_is_logged_with_who_came_and_both_scores():
+    """[A5, S1]"""
+    draft = draft_of(candidate("weak", 0.1), candidate("strong", 0.9))
+
+    draft.enter_hot(
+        candidate("new", 0.5), Cause.ADMITTED, Status.CANDIDATE, {"why": "x"}, is_new=True
+    )
+
+    left, came = draft.plan().moves
+    assert left.numbers == {
+        "score": pytest.approx(0.25 + 0.05 + 0.225), "for": "new",
+        "newcomer_score": pytest.approx(0.25 + 0.25 + 0.225),
+    }  # fmt: skip
+    assert came.numbers == {"why": "x"}
+
+
+def test_force_takes_the_place_of_the_lowest_score_whatever_its_name():
+    """[A5]"""
+    draft = draft_of(candidate("a", 0.9), candidate("b", 0.5))
+
+    draft.enter_hot(
+        candidate("new", 0.0), Cause.ADMITTED, Status.CANDIDATE, is_new=True, force=True
+    )
+
+    assert set(draft.hot) == {"a", "new"}
+
+
+def test_a_parked_challenge_stands_in_the_draft_until_it_is_closed():
+    """[F3]: closing it twice is closing it once"""
+    pending = a_pending("f")
+    draft = draft_of(an_item(id="f", status=Status.FROZEN))
+
+    draft.hold(pending)
+    assert draft.pendings == {pending.id: pending}
+
+    for _ in range(2):
+        draft.end_challenge(pending, PendingState.REJECTED)
+    assert draft.pendings == {}
+    assert [p.state for p in draft.plan().pendings] == [PendingState.REJECTED]

@@ -101,3 +101,10 @@ def test_numbers_that_make_no_sense_are_named(fields, word):
 
 def test_the_defaults_are_sound():
     assert POLICY.problems() == []
+
+
+def test_a_type_that_a_policy_leaves_out_is_of_middling_importance():
+    """[W4]"""
+    policy = ScorePolicy(importance_by_type={ItemType.RULE: 0.9})
+
+    assert importance_of(a_candidate(item_type=ItemType.FACT), policy) == 0.5

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from dualgate.domain.signals import (
     added_support,
     belief,
+    counted,
     counted_in_session,
     strongest_in_session,
     support_of,
     weight,
 )
-from dualgate.domain.types import Evidence
+from dualgate.domain.types import Evidence, Source
 from dualgate.testing.builders import a_signal
 
 CALM, OUTBURST = Evidence.EXPLICIT, Evidence.EMOTIONAL
@@ -98,3 +99,22 @@ def test_a_session_counts_once_towards_confirmations():
     assert counted_in_session([said("a", 0.9, OUTBURST)]) == 0.5
     assert counted_in_session([said("a", 0.9, OUTBURST), said("a", 0.6)]) == 1.0
     assert counted_in_session([said("a", 0.9, agrees=False)]) == 0.0
+
+
+def test_a_hint_counts_nothing_and_adds_half():
+    """[W5]: nobody heard the user say it"""
+    hint = a_signal(session_id="a", confidence=0.8, source=Source.HINT)
+
+    assert counted(CALM, source=Source.HINT) == counted_in_session([hint]) == 0.0
+    assert belief(0.8, CALM, source=Source.HINT) == support_of([hint]) == 0.4
+    assert strongest_in_session([hint]) == 0.4
+    assert belief(0.8, OUTBURST, emotional=0.2, source=Source.HINT) == pytest.approx(0.16)
+
+
+def test_the_weight_of_an_outburst_is_a_setting():
+    """[F2]"""
+    outburst = said("a", 0.5, OUTBURST)
+
+    assert counted(OUTBURST, 0.2) == counted_in_session([outburst], 0.2) == 0.2
+    assert support_of([outburst], 0.2) == pytest.approx(0.1)
+    assert strongest_in_session([outburst], 0.2) == 0.1
