@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dualgate.adapters.local.frames import one_by_one
+from dualgate.adapters.local.frames import convention, one_by_one
 from dualgate.adapters.local.structure import LexiconStructurer
 from dualgate.domain.items import Candidate
 
@@ -153,3 +153,16 @@ def test_two_rules_in_one_sentence_can_be_told_apart() -> None:
         "Start class names with 'C_'",
     )
     assert one_by_one(text) == (text,)
+
+
+@pytest.mark.parametrize("text", ["用户喜欢做陶艺", "用户最近在学做甜点", "用户负责开会记录", "用户常画水彩画"])
+def test_the_first_character_of_the_word_for_user_is_no_use(text: str) -> None:
+    """用 in 用户 is not "use": a liking is no convention that the next one replaces [C1]"""
+    assert convention(text) is None
+
+
+def test_a_tool_for_a_purpose_is_still_one_in_chinese() -> None:
+    found = convention("以后用飞书做会议纪要")
+
+    assert found is not None
+    assert found.value == "飞书"
