@@ -39,10 +39,9 @@ The report expects the first part of each line; the tests hold what follows.
 OPEN = """
 ## What is open
 
-The gates are right about these once they are understood: so hold the tests above, told by the host
-or by a model of one's own. In the plain words below, the local extractor or recall does not get
-them yet; most stand as tests in `tests/scenarios/open_kinds.py`, which a plain `pytest` leaves
-out.
+What of a report does not hold yet. Most of it is plain words that the local extractor does not
+read rightly: once they are understood (by the host, or a model of one's own) the tests above hold.
+Those words stand as tests in `tests/scenarios/open_kinds.py`, which a plain `pytest` leaves out.
 
 """
 

