@@ -151,7 +151,12 @@ class Draft:
             verdict = admission.Displace(min(exposed, key=lambda k: (exposed[k], k)))
         if isinstance(verdict, admission.Displace):
             victim = self.hot[verdict.victim]
+            # Who comes out of the archive makes room in it, and must not be crowded out of it.
+            leaving = item.status is Status.ARCHIVED and not is_new
+            self._tail.pop(item.id, None)
+            self.archive_count -= leaving
             self.archive(victim, Cause.EVICTED, {"for": item.id, "newcomer_score": mine})
+            self.archive_count += leaving  # `shift` takes it off
         return self.shift(item, cause, to, numbers, is_new=is_new)
 
     def archive(

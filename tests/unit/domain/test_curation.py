@@ -8,6 +8,7 @@ import pytest
 
 from dualgate.domain import curation
 from dualgate.domain.admission import AdmissionPolicy
+from dualgate.domain.archiving import ArchivePolicy
 from dualgate.domain.curation import own_session
 from dualgate.domain.freezing import FreezePolicy
 from dualgate.domain.policy import GatePolicy
@@ -106,6 +107,26 @@ def test_a_like_brings_an_archived_item_back_into_a_full_pool(a_mind):
     item = mind.knows("weak", item_type=ItemType.FACT, status=Status.ARCHIVED, importance=0.1)
 
     assert mind.does("like", item).status is Status.CONFIRMED
+
+
+@pytest.mark.parametrize("verb", ["like", "pin", "correct", "restore"])
+def test_what_the_user_brings_back_is_not_crowded_out_by_what_it_displaces(a_mind, verb):
+    """[A7, S1] Hot pool and archive are both full: the two change places, nobody is forgotten."""
+    mind = a_mind(
+        GatePolicy(
+            admission=AdmissionPolicy(capacity=1, floor_places=0),
+            archive=ArchivePolicy(capacity=1),
+        )
+    )
+    hot = mind.knows("strong", item_type=ItemType.FACT, importance=0.9)
+    item = mind.knows("weak", item_type=ItemType.FACT, status=Status.ARCHIVED, importance=0.1)
+    use(mind, verb, item)
+
+    assert mind.current(item).status is not Status.ARCHIVED
+    assert mind.current(hot).status is Status.ARCHIVED
+    moved = [(move.item_id, move.cause) for move in mind.moves if move.before is not None]
+    assert [cause for item_id, cause in moved if item_id == hot.id] == [Cause.EVICTED]
+    assert Cause.CROWDED_OUT not in [cause for _, cause in moved]
 
 
 @pytest.mark.parametrize("verb", ["like", "pin", "correct", "restore"])
