@@ -291,6 +291,24 @@ class HistoryContract:
         async with backend.store.begin("ann") as unit:
             assert await unit.session("s1", MONDAY + DAY, None) == first
 
+    async def test_a_purged_item_goes_from_the_cores_that_showed_it(
+        self, backend: Backend
+    ) -> None:
+        """[P3] Such a session is older than the undo window: its core is made anew."""
+        for name, ids in (("s1", ("other", "item-1")), ("s2", ("other",))):
+            async with backend.store.begin("ann") as unit:
+                session = await unit.session(name, MONDAY, None)
+            kept = replace(session, core_text="- x\n", core_item_ids=ids, core_tokens=3)
+            await backend.store.keep_core(kept)
+        await write(backend, a_plan(an_item(), an_item(id="other")))
+        await write(backend, a_plan(purged=("item-1",)))
+        shown, other = [await backend.store.session("ann", name) for name in ("s1", "s2")]
+
+        assert shown is not None
+        assert (shown.core_text, shown.core_item_ids, shown.core_tokens) == (None, (), 0)
+        assert (shown.root_id, shown.started_at) == ("s1", MONDAY)
+        assert other == kept
+
     async def test_an_empty_core_is_a_core(self, backend: Backend) -> None:
         empty = Session(user_id="ann", id="s1", root_id="s1", started_at=MONDAY, core_text="")
 

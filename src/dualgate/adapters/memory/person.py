@@ -244,6 +244,10 @@ class Person:
         self.uses.pop(item_id, None)
         self.rows.drop(item_id)
         self.words.drop(item_id)
+        for session in [s for s in self.sessions.values() if item_id in s.core_item_ids]:
+            self.sessions[session.id] = replace(
+                session, core_text=None, core_item_ids=(), core_tokens=0
+            )
         for pending in [p for p in self.pendings.values() if p.item_id == item_id]:
             del self.pendings[pending.id]
             self.open_pendings.pop(pending.id, None)

@@ -5,6 +5,7 @@ Rule: a Plan holds whole new states, so writing is putting them down; nothing is
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -113,6 +114,14 @@ _KEEP_CORE = (
         core_tokens=bindparam("tokens"),
     )
 )
+_CORES = select(_sessions.id, _sessions.core_item_ids).where(
+    reading.own(_sessions.user_id), _sessions.core_text.is_not(None)
+)
+_DROP_CORE = (
+    update(tables.sessions)
+    .where(reading.own(_sessions.user_id), _sessions.id == bindparam("session_id"))
+    .values(core_text=None, core_item_ids="[]", core_tokens=0)
+)
 _DROP_SESSION_NOTES = delete(tables.working_notes).where(
     reading.own(_notes.user_id), _notes.session_id == bindparam("session_id")
 )
@@ -172,6 +181,14 @@ def purge(sql: Sql, user_id: str, item_ids: Sequence[str]) -> None:
     for statement in _PURGES:
         sql.many(statement, values)
     sql.drop_words(user_id, item_ids)
+    _drop_cores(sql, user_id, set(item_ids))
+
+
+def _drop_cores(sql: Sql, user_id: str, item_ids: set[str]) -> None:
+    """Let go of every kept core that states one of the items: it is made anew when asked for."""
+    rows = sql.rows(_CORES, {"user_id": user_id})
+    stating = [session for session, shown in rows if not item_ids.isdisjoint(json.loads(shown))]
+    sql.many(_DROP_CORE, [{"user_id": user_id, "session_id": session} for session in stating])
 
 
 def record_decisions(sql: Sql, decisions: Sequence[Decision]) -> None:
