@@ -44,6 +44,25 @@ power cut: there, writing through costs nothing and does nothing.
 """
 
 
+FOUND = """
+## What it has found
+
+The first half hour (8 processes, 1,000 users, seed 20261130: 22,660 calls to `observe`
+acknowledged, 454 kills, 8 locks, 8 full disks, 17 jumps of the clock) lost no turn, doubled none
+and kept every bound; 17 of 297,000 looks did not hold. These and what shorter runs found is
+mended, each with a test:
+
+- A user who brings back an archived item while hot pool and archive are full: the log said that
+  the item was forgotten before it said that it came back (5 lines of the log).
+- Texts that were forgotten for good stayed in the kept cores of old sessions (12 words).
+- After the clock was put back, turns that waited, and users held by killed processes, waited for
+  the time that was to come round again.
+- Uses that could not be written while the file was locked ended in a traceback, and made a later
+  `close` fail and leave the file open. A failed `open` left its connections open.
+- A quota or a limit on file sizes was told as a broken disk; a disk nearly full parked jobs.
+"""
+
+
 def report(run: Run) -> str:
     """Return the results as Markdown."""
     told = run.told
@@ -89,7 +108,7 @@ def page(run: Run) -> str:
         cores=os.cpu_count(), machine=platform.machine(), load=run.load, disk=run.disk,
         python=platform.python_version(),
     )  # fmt: skip
-    return head + report(run) + "\n"
+    return head + report(run) + "\n" + FOUND
 
 
 def _named(check: Check) -> str:
