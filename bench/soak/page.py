@@ -49,7 +49,7 @@ FOUND = """
 
 The first half hour (8 processes, 1,000 users, seed 20261130: 22,660 calls to `observe`
 acknowledged, 454 kills, 8 locks, 8 full disks, 17 jumps of the clock) lost no turn, doubled none
-and kept every bound; 17 of 297,000 looks did not hold. These and what shorter runs found is
+and kept every bound; 17 of 319,000 looks did not hold. These and what shorter runs found is
 mended, each with a test:
 
 - A user who brings back an archived item while hot pool and archive are full: the log said that

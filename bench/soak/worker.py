@@ -73,7 +73,8 @@ class Worker:
         memory = await self._opened()
         if memory is None:
             return
-        if self._left is not None:
+        # An application may ask again after a crash, or never come back to it.
+        if self._left is not None and self._chance.random() < 0.5:
             await self._observe(memory, self._left["user"], self._left["messages"],
                                 self._left["session"], self._left["key"])  # fmt: skip
         while not self._told_to_stop():
