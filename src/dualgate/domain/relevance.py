@@ -6,6 +6,7 @@ so a fresh item of the right type is never shown to a question it has nothing to
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from dualgate.domain.items import MemoryItem
@@ -93,16 +94,18 @@ def fit(
     gate: TopicGate,
     to_subject: float = 0.0,
     meant: float = 0.0,
+    names: Collection[str] = (),
 ) -> Fit:
     """Return the item's fit; facts about other people are discounted unless they are asked for.
 
     to_subject is the query's cosine with the bare subject ("the user"). meant is the share of the
-    concepts and kinds asked for that the item holds. A question that is not about the user may be
-    about anybody, so there the discount only orders.
+    concepts and kinds asked for that the item holds. names: what the query shares as a name with
+    other items. A question that is not about the user may be about anybody, so there the discount
+    only orders.
     """
     other = plain(item.subject) not in OWN_SUBJECTS and not names_subject(query.text, item.subject)
     factor = gate.other_subject if other else 1.0
-    shared = _shared(query, item)
+    shared = _shared(query, item, names)
     entity = max(shared, gate.meant * meant)
     if query.personal:
         shared *= factor
@@ -115,12 +118,12 @@ def fit(
     return Fit(cosine * factor, strength, shared, entity * factor, factor)
 
 
-def _shared(query: Query, item: MemoryItem) -> float:
+def _shared(query: Query, item: MemoryItem, names: Collection[str]) -> float:
     """Return the share of the query's words that the item carries; of a talk, of its best turn."""
     if not query.lines:
-        return overlap(query.text, item)
+        return overlap(query.text, item, names)
     turns = zip(query.shares(), query.lines, strict=True)
-    return max(share * overlap(line, item) for share, line in turns)
+    return max(share * overlap(line, item, names) for share, line in turns)
 
 
 def answers(query: Query, fit: Fit, gate: TopicGate) -> bool:

@@ -7,7 +7,7 @@ shared name is evidence by itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
@@ -49,11 +49,20 @@ def names_subject(text: str, subject: str) -> bool:
     return name not in OWN_SUBJECTS and _contains(plain(text), name)
 
 
-def overlap(text: str, item: MemoryItem) -> float:
+def names_in(text: str, items: Iterable[MemoryItem]) -> frozenset[str]:
+    """Return the names that the text shares with any of the items: entities and subjects."""
+    spelt = plain(text)
+    known = frozenset().union(*map(_entities, items))
+    return frozenset(
+        name for name in known if _contains(spelt, name) and not _STOP_EN.fullmatch(name)
+    )
+
+
+def overlap(text: str, item: MemoryItem, names: Collection[str] = ()) -> float:
     """Return the share of the text's words that the item carries; a shared name counts more.
 
     A name is a Latin word inside Chinese, a capitalised or mixed-case word, a code or long number,
-    or an entity of the item.
+    an entity of the item, or one of `names`: what is a name in one item is one in all [R2].
     """
     asked = terms(text)
     if not asked:
@@ -62,6 +71,7 @@ def overlap(text: str, item: MemoryItem) -> float:
     known = _entities(item)
     total = matched = 0.0
     distinctive = any(_contains(plain(text), name) for name in known)
+    distinctive = distinctive or any(_contains(plain(item.content), name) for name in names)
     for term, asked_weight in asked.items():
         carried_weight = carried.get(term, 0.0)
         weight = max(asked_weight, carried_weight)

@@ -29,6 +29,7 @@ from dualgate.domain.query import first_sentence, read_query
 from dualgate.domain.relevance import Fit, answers, fit
 from dualgate.domain.score import live_score
 from dualgate.domain.status import Status
+from dualgate.domain.terms import names_in
 from dualgate.domain.view import Snapshot
 from dualgate.pipeline.ports import Embedder, Session, Store, TokenCounter, Use
 from dualgate.pipeline.recipes import ReadPolicy, Recipe
@@ -234,8 +235,10 @@ async def _topic(
     query = read_query(opening)
     found = await harvest(source, snapshot, query, recipe, wanted)
     fits: dict[str, Fit] = {}
+    names = names_in(query.text, found.items.values())
     for item_id, item in found.items.items():
-        one = fit(query, item, found.cosines.get(item_id, 0.0), recipe.gate, found.to_subject)
+        cosine = found.cosines.get(item_id, 0.0)
+        one = fit(query, item, cosine, recipe.gate, found.to_subject, names=names)
         if answers(query, one, recipe.gate):
             fits[item_id] = one
     opinions = {

@@ -17,6 +17,7 @@ from dualgate.domain.passages import bm25, counted
 from dualgate.domain.query import Query, read_query
 from dualgate.domain.relevance import Fit, TopicGate, accompanies, answers, fit
 from dualgate.domain.status import ACTIVE
+from dualgate.domain.terms import names_in
 from dualgate.domain.types import ItemType
 from dualgate.domain.view import Snapshot
 from dualgate.errors import InvalidInputError
@@ -188,6 +189,7 @@ def _gate(
 ) -> tuple[dict[str, Fit], bool]:
     """Return the fits of what may be shown, and whether the memory knows the subject [R3]."""
     asked = lexer.asked_for(query.text) if lexer else frozenset()
+    names = names_in(query.text, harvested.items.values())
     fits = {
         item_id: fit(
             query,
@@ -196,6 +198,7 @@ def _gate(
             gate,
             harvested.to_subject,
             len(asked & lexer.stated(item.content)) / len(asked) if lexer and asked else 0.0,
+            names,
         )
         for item_id, item in harvested.items.items()
     }

@@ -16,6 +16,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 
 from dualgate.adapters.local.concepts import simplified
+from dualgate.domain.terms import is_stop_word
 
 READ_LIMIT = 240  # characters
 CACHE_SIZE = 4_096
@@ -65,6 +66,8 @@ def about_two_things(one: str, other: str) -> bool:
     if _add_up(one, other):
         return True
     left, right = _tokens(one), _tokens(other)
+    if _shares_names_alone(left, right):
+        return True
     folded_left = [token.lower() for token in left]
     folded_right = [token.lower() for token in right]
     steps = SequenceMatcher(None, folded_left, folded_right, autojunk=False).get_opcodes()
@@ -75,6 +78,36 @@ def about_two_things(one: str, other: str) -> bool:
     pairs = ((left, start, end), (right, other_start, other_end))
     speaks_of_self = any(_SPEAKER.match(text.strip()) for text in (one, other))
     return all(_anchored(*each, speaks_of_self=speaks_of_self) for each in pairs)
+
+
+def _shares_names_alone(left: Sequence[str], right: Sequence[str]) -> bool:
+    """Return whether two English statements share a name and not a word of what they say of it.
+
+    "Rampart is no longer at OVH" leaves "Rampart goes out under AGPL" as it is.
+    """
+    one, other = _contents(left), _contents(right)
+    shared = one.keys() & other.keys()
+    names = {word for word in shared if one[word] and other[word]}
+    if not names or names != shared or _STANCES & (one.keys() | other.keys()):
+        return False  # what is liked or used is itself what is spoken of
+    return min(len(one), len(other)) > len(names)
+
+
+def _contents(tokens: Sequence[str]) -> dict[str, bool]:
+    """Return the words that carry meaning, and of each whether it is a name."""
+    return {
+        token.lower(): (token[0].isupper() and place > 0) or token[1:] != token[1:].lower()
+        for place, token in enumerate(tokens)
+        if token.isascii() and not is_stop_word(token.lower()) and token.lower() not in _HOLLOW
+    }
+
+
+_HOLLOW = _VERBS | _DETERMINERS | _PASSING | frozenset("user user's 's longer no not".split())
+_STANCES = frozenset(
+    "love loves loved hate hates hated like likes dislike dislikes prefer prefers enjoy enjoys favourite favorite avoid avoids"
+    " stop stops stopped quit quits drop dropped drops use uses used using switch switched switches move moved moves migrate"
+    " migrated replace replaced replaces left leave leaves choose chose picked changed became join joined".split()
+)
 
 
 def _anchored(tokens: Sequence[str], start: int, end: int, *, speaks_of_self: bool) -> bool:

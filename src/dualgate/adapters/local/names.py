@@ -23,7 +23,7 @@ _LATIN_IN_CHINESE = re.compile(r"(?<![A-Za-z])[A-Za-z][A-Za-z0-9.+#-]*(?: \d+(?:
 _CHINESE = re.compile(r"[\u3400-\u9fff]")
 _NO_NAMES = frozenset(
     "The User Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April"
-    " May June July August September October November December I OK Ok".split()
+    " May June July August September October November December I OK Ok It We They He She You That This There Here My Our Your And But So If When No Yes Not A An For From In On At As".split()
 )
 _LIMIT = 8
 

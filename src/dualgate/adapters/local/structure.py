@@ -22,6 +22,7 @@ from importlib.resources import files
 from dualgate.adapters.local.concepts import Hit, lexicon, simplified
 from dualgate.adapters.local.frames import PREFIX, TOOL, Convention, convention
 from dualgate.adapters.local.measures import measure
+from dualgate.adapters.local.names import entities_in
 from dualgate.adapters.local.owners import person, system
 from dualgate.adapters.local.slots import Found, SlotReader
 from dualgate.adapters.local.statements import Statement, denial_in, known, read
@@ -54,6 +55,7 @@ class Structure:
     qualifiers: tuple[str, ...] = ()
     affirmed: bool = False  # the sentence denies something, and still affirms this value
     spotted: bool = False  # only a word of the lexicon says so, no pattern
+    owner: str = ""  # the name of what it is said of, as written
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +81,8 @@ class Fitted:
     denies: bool = False
     wish: bool = False
     plain: str = ""  # the slot of many values for what is merely liked, not liked best
+    of_project: bool = False  # another project's stands beside it
+    affirms: bool = False  # a denial in the sentence belongs to the value: "nothing before nine"
 
 
 _TARGET = re.compile(r"到了?|成了?|改用|改为|换|\bto\b|\binto\b|而是|\bnow\b|\bnot\b.*\bbut\b", re.IGNORECASE)
@@ -134,6 +138,7 @@ class LexiconStructurer:
             value=candidate.value or found.value,
             qualifiers=candidate.qualifiers or found.qualifiers,
             polarity=found.polarity if untouched else candidate.polarity,
+            entities=_with_name(candidate.entities, found.owner),
         )
 
     def slot_of(self, attribute: str) -> str:
@@ -216,25 +221,36 @@ class LexiconStructurer:
             row = replace(row, attribute=row.plain, denies=True)
         if not row.values:
             value = self._named(row.attribute, _bare(found.value))
-            owner = folded(found.owner)
+            owner = folded(found.owner or self._named_owner(row, value, content))
             of = () if not owner or _NO_OWNER.match(owner) else (self.canonical("", owner),)
             polarity = Polarity.NEGATIVE if row.denies and denial_in(content) else Polarity.POSITIVE
             empty = not value or value in _NO_VALUE
-            return None if empty else Structure(row.attribute, value, polarity, of)
+            name = (found.owner or owner) if of else ""
+            if empty:
+                return None
+            return Structure(row.attribute, value, polarity, of, affirmed=row.affirms, owner=name)
         value = row.values[found.value]
         opposite = next((each for name, each in row.values.items() if name != found.value), value)
         denied = found.denied
         if denied and len(row.values) == 2 and not value.startswith("-"):  # noqa: PLR2004
             value, denied = opposite, False
         denied ^= value.startswith("-")
-        return Structure(
-            row.attribute, value.removeprefix("-"), Polarity.NEGATIVE if denied else Polarity.POSITIVE
-        )
+        name, _, plain = value.removeprefix("-").rpartition(":")
+        polarity = Polarity.NEGATIVE if denied else Polarity.POSITIVE
+        return Structure(name or row.attribute, plain, polarity)
+
+    def _named_owner(self, row: Fitted, value: str, content: str) -> str:
+        """Return the name that a slot of a project is said of, where the model found none."""
+        if not row.of_project:
+            return ""
+        plain = folded(value)
+        names = [name for name in entities_in(content) if folded(name) not in plain and plain not in folded(name)]
+        return names[0] if len(names) == 1 else ""
 
     def _named(self, attribute: str, value: str) -> str:
         """Return the concept that a value names, alone or with a word beside it."""
         kinds = self._kinds.get(attribute)
-        hits = known(value).hits if kinds else ()
+        hits = known(value.replace("-", " ")).hits if kinds else ()
         names = {hit.concept.id for hit in hits if kinds and hit.concept.kind in kinds}
         return names.pop() if len(names) == 1 else self.canonical(attribute, value)
 
@@ -270,7 +286,7 @@ class LexiconStructurer:
         said = person(content)
         if said is None and found.attribute in self._of_products:
             said = system(content)
-        return replace(found, qualifiers=(self.canonical("", said),)) if said else found
+        return replace(found, qualifiers=(self.canonical("", said),), owner=said) if said else found
 
     def _placed(self, job: str, whose: tuple[str, ...], text: str) -> str:
         match = _WORKPLACE.search(text)
@@ -290,19 +306,32 @@ class LexiconStructurer:
             if value is None or (slot.unless is not None and slot.unless.search(text)):
                 continue
             canonical = self.canonical(slot.attribute, value)
+            # Lists and running text exclude each other; other forms stand side by side.
+            attribute = LAYOUT.get((slot.attribute, canonical), slot.attribute)
             target = _successor(slot, text, canonical)
             if target is not None:
                 return Structure(slot.attribute, target, Polarity.POSITIVE)
             if slot.attribute == "job":
                 canonical, whose = self._placed(canonical, whose, text), ()
             return Structure(
-                attribute=slot.attribute,
+                attribute=attribute,
                 value=canonical,
                 polarity=Polarity.NEGATIVE if statement.denies else Polarity.POSITIVE,
                 qualifiers=whose or _qualifiers(statement, near, canonical),
                 spotted=not slot.capture,
+                owner=whose[0] if whose else "",
             )
         return None
+
+
+NAMES_LIMIT = 8
+LAYOUT = {("format", "bullet points"): "layout"}
+
+
+def _with_name(entities: tuple[str, ...], name: str) -> tuple[str, ...]:
+    """Return the names with one more, unless one of them is it or holds it."""
+    short = len(name) < 2 or len(name) > 24  # noqa: PLR2004
+    return entities if short or any(name in each for each in entities) else (*entities, name)[:NAMES_LIMIT]
 
 
 _SPELLED = str.maketrans("零〇一二三四五六七八九", "00123456789")
@@ -414,6 +443,8 @@ def _fitted() -> dict[str, Fitted]:
             bool(row.get("denies", False)),
             bool(row.get("wish", False)),
             str(row.get("plain", "")),
+            bool(row.get("project", False)),
+            bool(row.get("affirms", False)),
         )
         for name, row in rows.items()
     }

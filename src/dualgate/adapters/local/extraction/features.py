@@ -193,6 +193,11 @@ def candidate_ids(text: str, setting: Setting, before: str, after: str) -> Ids:
 
 def statement_ids(content: str) -> Ids:
     """Describe a plain sentence that stands alone, for the slot it fills."""
+    content = content.translate(_NARROW)
     own = cues_in(content)
     names = {f"g:{gram}" for gram in _grams(content, 3)} | {f"c:{cue}" for cue in own}
     return _ids(names | _kinds(content, own) | {f"lang:{language(content)}"})
+
+
+# Who types which comma tells nothing.
+_NARROW = str.maketrans("，。；：！？、（）", ",.;:!?,()")

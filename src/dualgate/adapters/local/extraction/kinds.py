@@ -219,11 +219,16 @@ def is_about_somebody(text: str) -> bool:
 # ("I hate long answers") is none of it: it is said calmly every day.
 _OUTBURST = re.compile(
     r"烦死|烦透|气死|气炸|火大|恼火|抓狂|受够|受不了了|忍不了|忍无可忍|崩溃|要疯|疯了|心态崩|裂开了|炸了|要炸|他?妈的|卧槽|我[操靠草]|tmd|老子|滚[！!蛋开]"
+    r"|没一件(?:事|顺)|诸事不顺|心累|累死|困死|憋屈|窝火|闹心|头大|想砸|砸(?:电脑|手机|键盘)|摔(?:电脑|手机|键盘)|什么破|破(?:电脑|网|玩意)|垃圾|智障|傻[逼叉x]|脑残|吐血|毁灭吧|见鬼|该死"
+    r"|一肚子(?:火|气)|少废话|废什么话|听不懂人话|说了(?:多少|几|八百)遍|最后(?:说)?一遍|烦不烦|恨不得"
     r"|倒霉透|糟透|糟心透|[听懂]见?到?没有?[？?！!]|有完没完|没完没了|别(?:再)?烦我|真是够了|够了[！!]|不想活|欺人太甚|岂有此理"
     r"|\b(?:fed up|had it (?:with|up to|today)|i've had it|sick (?:and tired )?of (?:this|it|all|you)|can(?:'t|not) (?:take|stand|deal with) (?:this|it|any|one)"
     r"|losing (?:it|my mind|my shit)|lose (?:it|my mind|my temper)|(?:drives?|driving) me (?:mad|crazy|nuts|insane|up the wall)|furious|livid|pissed|raging|about to (?:explode|scream|cry|snap)"
     r"|for (?:god|christ|heaven|pete|fuck|goodness)'?s? ?sakes?|for crying out loud|how hard (?:is it|can it be)|is (?:that|it) (?:so|that|too) (?:hard|much)|leave me alone|shut up"
     r"|what an? (?:rotten|horrible|terrible|awful|shitty?|lousy|miserable|crap) (?:day|night|week|morning|evening)|worst (?:day|night|week)|nothing works|hate (?:everything|my life|today)"
+    r"|throw (?:this|my|the) (?:laptop|phone|computer|keyboard|thing)|pull(?:ing)? my hair|bang(?:ing)? my head|last straw|useless|piece of (?:crap|junk|garbage|shit)"
+    r"|(?:last|hundredth|thousandth|millionth) time i|how many times|so (?:angry|mad|annoyed|frustrated)|frustrat(?:ed|ing)|everything(?:'s| is) (?:going wrong|broken|falling apart)"
+    r"|had an? (?:terrible|awful|shitty|rough|horrible) (?:day|night)|(?:stupid|dumb) (?:bot|thing|machine)"
     r"|a+r+g+h+|u+g+h+|g+r{2,}|wtf|ffs|goddamn|god damn|damn it|screw (?:this|it|you)|fuck\w*|bloody hell|enough (?:already|is enough))(?!\w)"
     r"|(?-i:\bENOUGH\b)|\benough!",
     re.IGNORECASE,
@@ -235,7 +240,18 @@ def is_outburst(text: str) -> bool:
 
     >>> is_outburst("I'm so fed up. Short answers from now on!"), is_outburst("I hate long answers")
     (True, False)
+    >>> is_outburst("Never again with those tables!!"), is_outburst("Short answers, please!!")
+    (True, False)
     >>> is_outburst("烦死了，以后都写短一点！"), is_outburst("我讨厌长篇大论")
     (True, False)
     """
-    return bool(_OUTBURST.search(text.replace("’", "'")))
+    plain = text.replace("’", "'")
+    heated = _SHOUTED.search(plain) and not _FRIENDLY.search(plain)
+    return bool(heated or _OUTBURST.search(plain))
+
+
+_SHOUTED = re.compile(r"[!！]{2,}")
+_FRIENDLY = re.compile(
+    r"请|谢|拜托|麻烦|哈|嘿|[😀-🙏🥰-🥳❤]|\b(?:please|pls|thanks?|thx|ty|lol|haha\w*|yay|awesome|great|love|happy|excited|finally|hi|hey|hello)\b",
+    re.IGNORECASE,
+)

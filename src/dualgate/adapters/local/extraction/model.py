@@ -72,6 +72,8 @@ def head_of(
     """Return one head of a stored file."""
     kept = np.asarray(arrays[f"{name}/kept"], dtype=np.int32)
     weights = np.asarray(arrays[f"{name}/sparse"], dtype=np.float32)
+    if f"{name}/scale" in arrays:  # stored as bytes
+        weights = weights * np.asarray(arrays[f"{name}/scale"], dtype=np.float32)
     row = np.zeros(buckets, dtype=np.int32)
     row[kept] = np.arange(1, len(kept) + 1, dtype=np.int32)
     nothing = np.zeros((1, weights.shape[1]), dtype=np.float32)
