@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from dualgate.domain import curation, upkeep
 from dualgate.domain.archiving import is_expired
@@ -19,6 +20,10 @@ from dualgate.domain.status import HOT, LIVE, Status, replay
 from dualgate.domain.types import Source
 from dualgate.domain.view import Likeness, OwnTime, Partner, Snapshot, View
 from dualgate.testing.builders import MONDAY, USER, a_candidate, an_item
+
+# What is tested is what comes out, not how busy the machine is.
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
 
 NOTHING_ALIKE = Likeness(same=0.0, conflicting=0.0, cosine=0.0)
 

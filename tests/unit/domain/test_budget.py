@@ -38,6 +38,16 @@ def test_the_title_of_a_section_costs_nothing_when_nothing_is_taken():
     assert fill([Priced("a", "g", 6)], 10, HEADINGS, opening_cost=2).spent == 10
 
 
+def test_the_title_of_a_section_is_paid_once_by_its_first_line():
+    ranked = [Priced("a", "g", 1), Priced("b", "g", 1)]
+
+    assert fill(ranked, 100, HEADINGS, opening_cost=5).spent == 5 + 2 + 1 + 1
+
+
+def test_a_group_without_a_heading_costs_its_lines_alone():
+    assert fill([Priced("a", "bare", 1)], 10, HEADINGS).spent == 1
+
+
 @given(
     st.lists(st.tuples(st.sampled_from("gh"), st.integers(0, 40)), max_size=30),
     st.integers(-5, 200),

@@ -16,6 +16,7 @@ from dualgate.domain.items import (
     clean_text,
     folded,
     require_aware,
+    to_utc,
     unit_interval,
 )
 from dualgate.domain.types import Evidence, ItemType, Polarity, Role, Scope
@@ -66,6 +67,56 @@ def test_a_candidate_that_makes_no_sense_names_the_argument(fields, argument):
 
     assert caught.value.argument == argument
     assert caught.value.rule in str(caught.value)
+
+
+TOO_LONG = "x" * (CONTENT_LIMIT + 1)
+NO_INSTANT = datetime.max.replace(tzinfo=timezone(timedelta(hours=-14)))
+
+
+@pytest.mark.parametrize(
+    ("fields", "rule"),
+    [
+        ({"content": " "}, "content: must not be blank"),
+        ({"content": TOO_LONG}, f"content: at most 2000 characters (given: '{'x' * 76}...)"),
+        ({"content": 5}, "content: must be a string (given: 5)"),
+        ({"tags": "tag"}, "tags: must be a sequence of strings (given: 'tag')"),
+        ({"tags": 5}, "tags: must be a sequence of strings (given: 5)"),
+        ({"confidence": "1"}, "confidence: must be a number between 0 and 1 (given: '1')"),
+        ({"confidence": True}, "confidence: must be a number between 0 and 1 (given: True)"),
+        ({"confidence": 1.5}, "confidence: must be between 0 and 1 (given: 1.5)"),
+        ({"importance": -1}, "importance: must be between 0 and 1 (given: -1)"),
+        ({"correction": 1}, "correction: must be True or False (given: 1)"),
+        ({"polarity": "?"}, "polarity: must be one of + | - (given: '?')"),
+        (
+            {"event_at": NAIVE},
+            f"event_at: must be a datetime with a time zone (given: {NAIVE!r})",
+        ),
+        (
+            {"expires_at": NO_INSTANT},
+            (
+                "expires_at: must lie between the years 1 and 9999 in UTC "
+                f"(given: {repr(NO_INSTANT)[:77]}...)"
+            ),
+        ),
+    ],
+)
+def test_a_refusal_names_the_argument_the_rule_and_what_was_given(fields, rule):
+    with pytest.raises(InvalidInputError) as caught:
+        a_candidate(**{"content": "The user likes tea", **fields})
+
+    assert str(caught.value) == rule
+
+
+def test_a_statement_may_be_as_long_as_its_limit():
+    assert len(a_candidate("x" * CONTENT_LIMIT).content) == CONTENT_LIMIT
+
+
+@pytest.mark.parametrize("bad", [" ", 5])
+def test_the_id_of_a_message_is_a_word_or_nothing(bad):
+    with pytest.raises(InvalidInputError) as caught:
+        Message("user", "hi", None, bad)
+
+    assert str(caught.value) == f"id: must be a non-blank string or None (given: {bad!r})"
 
 
 def test_a_candidate_is_tidied():
@@ -209,3 +260,18 @@ def test_a_wrong_word_is_answered_with_the_right_ones():
 def test_a_share_is_a_number_between_nought_and_one(bad):
     with pytest.raises(InvalidInputError, match="between 0 and 1"):
         unit_interval("x", bad)
+
+
+def test_an_instant_is_the_same_in_utc():
+    at = datetime(2026, 1, 5, 17, tzinfo=timezone(timedelta(hours=8)))
+
+    assert (to_utc(at), to_utc(at).tzinfo) == (MONDAY, UTC)
+
+
+def test_text_of_many_scripts_is_cleaned_of_what_no_store_can_hold():
+    """NUL and lone surrogates; everything else stays as it is"""
+    assert clean_text("content", "a\x00b") == "ab"
+    assert clean_text("content", "茶\ud83d!") == "茶\ufffd!"
+    assert clean_text("content", "茶\udc00") == "茶\ufffd"
+    assert clean_text("content", "\ud83d\ude00") == "😀"
+    assert clean_text("content", "茶\ue000\uffff") == "茶\ue000\uffff"

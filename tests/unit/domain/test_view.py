@@ -42,6 +42,15 @@ def test_the_longest_absence_is_a_setting():
     assert OwnTime(0.0, MONDAY).reading(after(30), 2.0) == 2.0
 
 
+def test_the_usual_longest_absence_is_seven_days_and_a_touch_may_set_another():
+    """[D1]"""
+    own_time = OwnTime(1.0, MONDAY)
+
+    assert own_time.touched(after(30)) == OwnTime(8.0, after(30))
+    assert own_time.touched(after(30), 2.0) == OwnTime(3.0, after(30))
+    assert own_time.touched(after(1)) == OwnTime(2.0, after(1))
+
+
 @given(st.lists(st.floats(-50, 400), max_size=20))
 def test_it_never_goes_back_whatever_the_machines_clock_does(days):
     own_time, last = OwnTime(), 0.0
