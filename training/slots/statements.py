@@ -4,6 +4,10 @@
     layout = bullets - | stop chopping everything into bullets     a value denied
     database | {{Larkspur}} is on [[CockroachDB]] these days       an open slot, and what it is of
     - | my brother lives in Oslo                                   fills no slot
+
+The files `*-cores.txt` hold bare orders (`tone = formal | stay businesslike`) and frames they stand in
+(`frame | I work best when you {x}`, `rant | …`): each order is composed with a few of them, so that
+no wrapping tells a slot. Their `once` frames, which limit an order to one piece of work, are left out.
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ from __future__ import annotations
 import json
 import re
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,10 +78,36 @@ def cases() -> list[Case]:
     """Return every statement of the folder, as typed and as an item words it."""
     found = []
     for path in sorted(HERE.glob("*.txt")):
-        for line in path.read_text("utf-8").splitlines():
-            if line.strip() and not line.startswith("#"):
-                found += _cases(line)
+        lines = _lines(path)
+        if path.stem.endswith("-cores"):
+            found += [case for line in _composed(lines) for case in _cases(line)[:1]]
+        else:
+            found += [case for line in lines for case in _cases(line)]
     return found
+
+
+def _lines(path: Path) -> list[str]:
+    lines = path.read_text("utf-8").splitlines()
+    return [line for line in lines if line.strip() and not line.startswith("#")]
+
+
+def _composed(lines: list[str]) -> Iterator[str]:
+    """Yield every order alone, in a few frames, and in one outburst; which, a hash says."""
+    pairs = [tuple(part.strip() for part in line.partition(" | ")[::2]) for line in lines]
+    frames = {kind: [text for head, text in pairs if head == kind] for kind in _FRAMES}
+    for head, core in pairs:
+        if head in (*_FRAMES, "once"):
+            continue
+        yield f"{head} | {core}"
+        for kind, count in _FRAMES.items():
+            for number in range(count):
+                place = zlib.crc32(f"{core}{kind}{number}".encode()) % len(frames[kind])
+                text = frames[kind][place]
+                text = text.replace("{x}", core).replace("{X}", core[:1].upper() + core[1:])
+                yield f"{head} | {text}"
+
+
+_FRAMES = {"frame": 3, "rant": 1}  # how many of each an order is put into
 
 
 def _cases(line: str) -> list[Case]:

@@ -14,7 +14,7 @@ from dualgate.domain.archiving import is_expired
 from dualgate.domain.items import MemoryItem
 from dualgate.domain.relevance import GENERAL_TYPES
 from dualgate.domain.status import LIVE
-from dualgate.domain.types import ItemType, Sensitivity
+from dualgate.domain.types import Evidence, ItemType, Sensitivity
 from dualgate.errors import InvalidInputError
 
 Score = Callable[[MemoryItem], float]
@@ -44,6 +44,9 @@ _GROUPS = {
     ItemType.EVENT: Group.FACTS,
     ItemType.FACT: Group.FACTS,
 }
+# What is shown at session start whatever its topic.
+SESSION_TYPES = GENERAL_TYPES | {ItemType.CONSTRAINT, ItemType.RULE, ItemType.COMMITMENT}
+_WISHES = frozenset({ItemType.PREFERENCE, ItemType.RULE, ItemType.CONSTRAINT, ItemType.DECISION})
 # [R1] Identity first; what limits the assistant comes before what the user likes.
 _CORE_ORDER = (ItemType.IDENTITY, ItemType.CONSTRAINT, ItemType.PREFERENCE)
 
@@ -56,10 +59,13 @@ class ContextLimits:
     active_tokens: int = 800
     recalled_tokens: int = 400
     window_share: float = 0.20  # G 4.3, M 4.2: at most a fifth of the window
-    active_items: int = 20
+    # G 4.3 has 20 and identity and preference alone. A rule for the assistant, a limit of the user
+    # and what is owed hold on any topic, too: docs/results/stability.md has the curve.
+    active_items: int = 40
     recalled_items: int = 5
-    # What suits any topic [R3]; see docs/results/stability.md for what a wider set would bring.
-    general_types: frozenset[ItemType] = GENERAL_TYPES
+    general_types: frozenset[ItemType] = SESSION_TYPES
+    # Whether a wish that was only ever voiced in an outburst is shown.
+    outbursts: bool = False
 
     @property
     def total(self) -> int:
@@ -176,10 +182,15 @@ def best_scored(items: Iterable[MemoryItem], score: Score, limit: int) -> list[M
     return sorted(items, key=lambda item: (-score(item), item.id))[:limit]
 
 
+def is_outburst(item: MemoryItem) -> bool:
+    """Whether the item is a wish that nobody has voiced calmly yet [F2]."""
+    return item.evidence is Evidence.EMOTIONAL and item.item_type in _WISHES
+
+
 def on_topic_first(
     items: Sequence[MemoryItem],
     fits: Callable[[MemoryItem], bool],
-    general_types: frozenset[ItemType] = GENERAL_TYPES,
+    general_types: frozenset[ItemType] = SESSION_TYPES,
 ) -> list[MemoryItem]:
     """Return the items on the topic, then the general ones, which suit any topic [R1, R3]."""
     fitting = [item for item in items if fits(item)]

@@ -44,8 +44,9 @@ class SimilarityPolicy:
     # the gate, 0.70 calls 2-4 % of them a conflict; a wrong conflict costs more than a missed one.
     conflict: float = 0.90
     settle_lead: float = 2.0  # [C2]
-    # The letter of [C1]; without it an outburst against what was said calmly is only heard.
-    outbursts_contest: bool = True
+    # The letter of [C1] is True. An outburst against what was said calmly is heard, but it is not
+    # kept beside it: docs/results/stability.md has the figures.
+    outbursts_contest: bool = False
     many_valued: frozenset[str] = MANY_VALUED
     # Other names of slots, alias → slot: "response_length" → "reply_length".
     aliases: Mapping[str, str] = field(default_factory=dict)

@@ -20,6 +20,7 @@ from dualgate.domain.assembly import (
     Score,
     best_scored,
     core_order,
+    is_outburst,
     is_withheld,
     on_topic_first,
 )
@@ -319,7 +320,13 @@ def _active(
     snapshot: Snapshot, topic: Topic | None, shape: _Shape, taken: Collection[str]
 ) -> list[MemoryItem]:
     """Return the best-scored hot items: all when there is no topic, else those on it [R1]."""
-    hot = (i for i in snapshot.hot.values() if i.id not in taken and shape.wanted(i))
+    hot = (
+        i
+        for i in snapshot.hot.values()
+        if i.id not in taken
+        and shape.wanted(i)
+        and (shape.limits.outbursts or not is_outburst(i))
+    )
     best = best_scored(hot, shape.score, shape.limits.active_items)
     if topic is None:
         return best

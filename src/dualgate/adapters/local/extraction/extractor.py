@@ -32,6 +32,7 @@ from dualgate.adapters.local.extraction.introductions import introduction_in
 from dualgate.adapters.local.extraction.kinds import (
     is_about_somebody,
     is_for_now,
+    is_for_one_piece,
     is_of_those_days,
     is_plain,
     is_retold,
@@ -333,12 +334,15 @@ class LocalExtractor:
             made = replace(made, value=days[0].when.date().isoformat(), content=absolute(made.content, at)[:CONTENT_LIMIT])
         if made.attribute in PLAIN_SLOTS:
             made = _surer(made)
+        elif made.attribute and SLOTTED_FROM <= made.confidence < SLOTTED_SURE:
+            made = replace(made, confidence=SLOTTED_SURE)
         return replace(made, tags=(made.attribute,)) if made.attribute else made
 
 
 # What is said outright, or fills a plain slot of the lexicon, is evidence of its own.
 PLAIN_SLOTS = frozenset({"allergy", "diet", "home", "name", "age", "editor", "reply_language"})
 DEADLINE = "deadline"
+SLOTTED_FROM, SLOTTED_SURE = 0.5, 0.62
 SLOT_FROM, SLOT_SURE = 0.4, 0.65
 FORM_CONFIDENCE = 0.75
 FITTED_AT = 0.9  # how sure the model must be to call sensitive what the lexicon does not list
@@ -387,7 +391,8 @@ def _scoped(
     """Forms that say "this time", and demands made in a bad mood, are not for ever [W4]."""
     if said.scope is not Scope.LASTING:
         return said
-    if is_for_now(said.text):
+    once = kinds["item_type"][0] in judging.WISHES and is_for_one_piece(said.text)
+    if once or is_for_now(said.text):
         return replace(said, scope=Scope.TASK)
     if is_wished(said.text) or is_of_those_days(said.text, sentence_before(reading, said.start)):
         return replace(said, scope=Scope.MOMENT)

@@ -81,7 +81,7 @@ def is_plain(text: str) -> bool:
 
 _THIS_TIME = re.compile(
     r"^\W{0,3}.{0,6}(?:这次|这回|本次|这一[次回]|就这[次一]|仅此)|(?:先这样|这[次回]而已)\W*$"
-    r"|\b(?:just )?this (?:time|once)\b|\bfor (?:once|this one)\b|\bjust (?:for )?(?:now|today)\b",
+    r"|\b(?:just )?this (?:one )?(?:time|once)\b|\bfor (?:once|this one)\b|\b(?:just|only) (?:for )?(?:now|today|once|tonight)\b|\b(?:today|tonight|this once) only\b|\bfor (?:today|tonight|the moment|the time being)\b",
     re.IGNORECASE,
 )
 # 把标题改短, 帮我把这段翻成英文: something is to be done to what lies on the table.
@@ -162,6 +162,24 @@ def is_for_now(text: str) -> bool:
         return True
     plain = text.strip().replace("’", "'")
     return not _EACH.search(plain) and bool(_ASKED.search(plain) or _NEXT_STEP.search(plain))
+
+
+_ONE_PIECE = re.compile(
+    r"\b(?:in|on|for|with) (?:this|that|the (?:attached|following|current)) (?:one |single |particular )?(?:draft|page|document|doc|file|e-?mail|letter|message|report|section|chapter|slide|slides|deck|ticket|task|question|answer|essay|paper|article|post|review|memo|form|application|assignment|exercise|snippet|script|table|translation|summary|text|paragraph)\b"
+    r"|\bfor (?:the|tomorrow's|today's|tonight's|monday's|this afternoon's) (?:thing|task|meeting|workshop|handout|slides|talk|presentation|exam|interview|deadline|pitch|demo)\b"
+    r"|(?<!以后)(?:这|那)(?:份|页|张|封|段|篇|条|题|节|章|版|稿|句|一?道)(?!的)(?:报告|文件|邮件|材料|信|稿子?|文章|作业|题目?|表|页面|话|消息|代码|回答|翻译|简历|方案|总结)?(?:里面?|上|中|就|先|给我|用|要|别|不)"
+    r"|^\W*(?:单|就|仅|只)(?:这|此)(?:一?[题次回份页篇封段]|个)|仅限(?:这|今|本)|[今明]天(?:的|要|先|就|这).{0,6}(?:会|汇报|作业|材料|讲)|回头(?:照旧|再改回|恢复)|下不为例|赶时间|急着交|(?:马上|等下|待会儿?)(?:要|就)?交",
+    re.IGNORECASE,
+)
+
+
+def is_for_one_piece(text: str) -> bool:
+    """Return whether a wish is one for a single piece of work [W4].
+
+    >>> is_for_one_piece("in this draft keep it short"), is_for_one_piece("keep drafts short")
+    (True, False)
+    """
+    return bool(_ONE_PIECE.search(text)) and not _STANDING.search(text)
 
 
 _WISHED = re.compile(
