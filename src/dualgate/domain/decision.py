@@ -130,7 +130,7 @@ def _meet_the_freeze_gate(case: Case) -> Plan | None:
         )
     # An explicit correction: the new version replaces every frozen and unfrozen rival at once.
     return _replace(case, [*against, *case.of(Relation.EXCLUSIVE, frozen=False)],
-                    "explicit_correction", Status.CONFIRMED)  # fmt: skip
+                    verdict.reason, Status.CONFIRMED)  # fmt: skip
 
 
 def _merge(case: Case) -> Plan | None:

@@ -66,6 +66,14 @@ def test_exactly_at_the_threshold_is_enough():
     assert judge(0.5999, {}, frozenset(), POLICY) == Refuse("below_threshold")
 
 
+def test_a_pool_that_fills_up_asks_for_more():
+    """[A3]: half full of 0.8, it asks for 0.7"""
+    pool = {str(n): 0.8 for n in range(100)}
+
+    assert judge(0.6999, pool, frozenset(), POLICY) == Refuse("below_threshold")
+    assert judge(0.7001, pool, frozenset(), POLICY) == Admit()
+
+
 @pytest.mark.parametrize(
     ("score", "pool", "shielded", "expected"),
     [

@@ -120,8 +120,9 @@ def test_which_types_suit_any_topic_is_a_setting():
         an_item(id="preference", item_type=ItemType.PREFERENCE),
         an_item(id="limit", item_type=ItemType.CONSTRAINT),
     ]
-    wide = LIMITS.general_types | {ItemType.CONSTRAINT}
-    usual = on_topic_first(items, lambda _: False, LIMITS.general_types)
+    narrow = frozenset({ItemType.PREFERENCE})
+    wide = narrow | {ItemType.CONSTRAINT}
+    usual = on_topic_first(items, lambda _: False, narrow)
     widened = on_topic_first(items, lambda _: False, wide)
 
     assert [i.id for i in usual] == ["preference"]

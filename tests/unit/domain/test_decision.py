@@ -205,13 +205,15 @@ def test_a_correction_settles_a_contest_for_the_side_it_names(mind):
     assert mind.current(new).superseded_by == old.id
 
 
-def test_an_emotional_correction_settles_nothing(mind):
+@pytest.mark.parametrize(("contest", "outcome"), [(True, "contested"), (False, "ignored")])
+def test_an_emotional_correction_settles_nothing(a_mind, contest, outcome):
     """[C2]: only an explicit one does"""
+    mind = a_mind(GatePolicy(similarity=SimilarityPolicy(outbursts_contest=contest)))
     old = mind.knows(attribute="reply_length", value="short")
 
     decision = mind.prefers("long", correction=True, evidence="emotional")
 
-    assert decision.outcome == "contested"
+    assert decision.outcome == outcome
     assert mind.current(old).status is Status.CANDIDATE
 
 

@@ -36,11 +36,11 @@ def logged(mind):
 
 
 def against(mind):
-    return [(s.item_id, s.confidence) for s in mind.last_plan.signals if not s.agrees]
+    return [(s.item_id, s.confidence) for s in mind.last_plan.signals if s.agrees is False]
 
 
 def agreeing(mind):
-    return [s.item_id for s in mind.last_plan.signals if s.agrees]
+    return [s.item_id for s in mind.last_plan.signals if s.agrees is True]
 
 
 # --- entry

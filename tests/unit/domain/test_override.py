@@ -47,6 +47,21 @@ def test_ignore_hold_and_override_meet_exactly_at_their_limits(
     assert stand(candidate, POLICY)[0] is expected
 
 
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"scope": "task"}, "frozen_not_lasting"),
+        ({"evidence": "emotional"}, "frozen_emotional"),
+        ({"confidence": 0.69}, "frozen_low_confidence"),
+        ({"correction": True}, "explicit_correction"),
+        ({}, "frozen_held"),
+    ],
+)
+def test_every_stand_has_its_reason(fields, reason):
+    """[W2]"""
+    assert stand(a_candidate(**fields), POLICY)[1] == reason
+
+
 def pending_over(*days, **fields):
     challenges = tuple(
         Challenge(session_id=f"s{n}", at=MONDAY + timedelta(days=day), confidence=0.8)
