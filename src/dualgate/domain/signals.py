@@ -89,8 +89,6 @@ def added_support(support: float, before: float, now: float) -> float:
     """
     if now <= before:
         return support
-    if before >= 1.0:
-        return 1.0
     return 1.0 - (1.0 - support) * (1.0 - now) / (1.0 - before)
 
 

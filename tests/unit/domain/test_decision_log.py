@@ -13,7 +13,7 @@ import pytest
 from dualgate.domain.admission import AdmissionPolicy
 from dualgate.domain.conflict import SimilarityPolicy
 from dualgate.domain.override import OverridePolicy
-from dualgate.domain.plan import Actor, Challenge, PendingState
+from dualgate.domain.plan import Actor, Challenge, Note, PendingState
 from dualgate.domain.policy import GatePolicy
 from dualgate.domain.status import Cause, Status
 from dualgate.domain.types import ItemType, Source
@@ -90,7 +90,61 @@ def test_our_own_wording_is_known_by_its_third_person(mind, ours):
     assert mind.says("I like tea", quote="I like tea").reason == "restated"
 
 
+# --- at the door
+
+
+def test_what_is_refused_at_the_door_says_what_it_lacked(mind):
+    """M 5.1 [W2]"""
+    unsure = mind.says("tea", confidence=0.59)
+    over = mind.says("tea", expires_at=MONDAY)
+
+    assert (unsure.outcome, unsure.reason, unsure.item_id) == ("refused", "low_confidence", None)
+    assert unsure.numbers == {"confidence": 0.59, "min_confidence": 0.6}
+    assert (over.outcome, over.reason, over.item_id) == ("refused", "expired", None)
+    assert over.numbers == {"confidence": 0.9, "expires_at": "2026-01-05 09:00:00+00:00"}
+
+
+def test_what_does_not_last_says_so_and_is_noted_for_its_task(mind):
+    """[W4, L2]: under its attribute, or under its own id"""
+    decision = mind.says("tea, today", scope="moment", session="s")
+    (note,) = mind.last_plan.notes
+    named = mind.prefers("long", scope="task", session="s")
+
+    assert (decision.outcome, decision.reason, decision.numbers) == (
+        "working-memory", "not_lasting", {"confidence": 0.9, "scope": "moment"},
+    )  # fmt: skip
+    assert note == Note(
+        user_id=USER, session_id="s", key=decision.id, text="tea, today", at=MONDAY, task_id="",
+        expires_at=MONDAY + timedelta(hours=24),
+    )  # fmt: skip
+    assert [n.key for n in mind.last_plan.notes] == ["reply_length"]
+    assert named.reason == "not_lasting"
+
+
+def test_a_passing_challenge_to_a_frozen_item_names_it(mind):
+    """[F3, L2]"""
+    frozen = mind.freezes()
+
+    decision = mind.prefers("long", scope="task", likeness=ALONE)
+
+    assert (decision.outcome, decision.reason, decision.item_id) == (
+        "ignored", "frozen_not_lasting", frozen.id,
+    )  # fmt: skip
+    assert decision.numbers == {"confidence": 0.9, **COMPARED, "relation": "exclusive"}
+
+
 # --- restatement
+
+
+def test_a_restatement_opens_no_contest_that_was_not_there(mind):
+    """[A4, C1]: only one that comes back from the archive meets a rival anew"""
+    item = mind.knows(**SLOT, value="short")
+    other = mind.knows(**SLOT, value="long")
+
+    mind.prefers("short", evidence="implied")
+
+    assert not mind.current(item).contested
+    assert mind.current(other) == other
 
 
 def test_a_restatement_goes_to_the_frozen_item_before_any_other_of_its_words(mind):

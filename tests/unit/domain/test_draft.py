@@ -221,3 +221,22 @@ def test_a_parked_challenge_stands_in_the_draft_until_it_is_closed():
         draft.end_challenge(pending, PendingState.REJECTED)
     assert draft.pendings == {}
     assert [p.state for p in draft.plan().pendings] == [PendingState.REJECTED]
+
+
+def test_what_freezes_says_what_it_had_and_how_many_were_frozen():
+    """[F1, F4, S1]"""
+    policy = GatePolicy(freeze=FreezePolicy(capacity=3))
+    ready = {"status": Status.CONFIRMED, "confirm_count": 3.0, "calm_confidence": 0.85}
+    draft = draft_of(
+        candidate("a", 0.9, **ready), candidate("b", 0.5, **ready, pinned=True), policy=policy
+    )
+
+    moves = draft.plan().moves
+
+    # The user's own pin comes first, then the better score.
+    assert [(m.item_id, m.cause) for m in moves] == [("b", Cause.FROZE), ("a", Cause.FROZE)]
+    shared = {"confirm_count": 3.0, "calm_confidence": 0.85}
+    assert [m.numbers for m in moves] == [
+        {**shared, "score": pytest.approx(0.725), "frozen": 0, "pinned": True},
+        {**shared, "score": pytest.approx(0.925), "frozen": 1, "pinned": False},
+    ]

@@ -47,6 +47,7 @@ def test_a_text_that_does_not_is_left_alone(text):
     ("霜月花", "我的霜月花今天很乖", True),
     ("AB花", "我的AB花很美", True),
     ("cat", "concatenate", False),
+    ("cat", "a bobcat", False),
     ("Quillfeather", "我的狗叫Quillfeather今年三岁", True),
     ("Quillfeather", "我的狗叫Quillfeathers", False),
     ("42号院", "我住42号院", True),
