@@ -240,3 +240,16 @@ def test_what_freezes_says_what_it_had_and_how_many_were_frozen():
         {**shared, "score": pytest.approx(0.725), "frozen": 0, "pinned": True},
         {**shared, "score": pytest.approx(0.925), "frozen": 1, "pinned": False},
     ]
+
+
+def test_who_comes_out_of_a_full_archive_leaves_its_place_to_who_makes_room():
+    """[A5, A7, A8]: nobody is crowded out"""
+    away = candidate("away", 0.9, status=Status.ARCHIVED)
+    draft = draft_of(candidate("weak", 0.1), candidate("strong", 0.8), away)
+
+    draft.enter_hot(away, Cause.REACTIVATED, Status.CANDIDATE)
+
+    assert [(m.item_id, m.cause) for m in draft.plan().moves] == [
+        ("weak", Cause.EVICTED), ("away", Cause.REACTIVATED),
+    ]  # fmt: skip
+    assert draft.archive_count == 1

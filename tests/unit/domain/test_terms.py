@@ -10,6 +10,7 @@ from dualgate.domain.terms import (
     NAME_WEIGHT,
     is_stop_word,
     item_terms,
+    names_in,
     names_subject,
     overlap,
     terms,
@@ -129,3 +130,19 @@ def test_a_latin_name_stands_as_a_word_of_its_own(text, named):
 
 def test_a_chinese_name_stands_anywhere():
     assert names_subject("请问张伟在吗", "张伟")
+
+
+def test_what_is_a_name_in_one_item_is_one_in_all():
+    """[R2]: entities and subjects; a word that carries no meaning is none"""
+    items = [
+        an_item("x", entities=("青山项目", "Oslo", "The")),
+        an_item("y", subject="Kevin"),
+        an_item("z"),
+    ]
+
+    assert names_in("青山项目 and the trip of Kevin", items) == {"青山项目", "kevin"}
+    assert names_in("nothing of it", items) == names_in("Kevin", []) == frozenset()
+    plain = an_item("the trip to oslo was long")
+    asked = "compare the prices of a trip to oslo next week, with breakfast"
+    assert overlap(asked, plain, {"oslo"}) == max(NAME_ALONE, overlap(asked, plain))
+    assert overlap(asked, plain) < NAME_ALONE
