@@ -340,6 +340,17 @@ def test_an_override_by_a_known_value_makes_that_the_new_version(mind, known, ve
     assert agreeing(mind) == [item.id]
 
 
+def test_an_override_replaces_every_rival_at_once_frozen_or_not(mind):
+    """[F3]"""
+    frozen = mind.knows(**SLOT, value="short", status=S.FROZEN, confirm_count=3.0)
+    hot = mind.knows(**SLOT, value="rhyming")
+    other = mind.knows(attribute="tone", value="dry")
+
+    risen = mind.prefers("long", correction=True).item_id
+
+    assert [mind.current(i).superseded_by for i in (frozen, hot, other)] == [risen, risen, None]
+
+
 def test_a_known_value_that_overrides_needs_no_place_to_be_free(a_mind):
     """[F3]"""
     mind = a_mind(OF_ONE)
