@@ -76,14 +76,15 @@ class Case:
 
 def cases() -> list[Case]:
     """Return every statement of the folder, as typed and as an item words it."""
-    found = []
-    for path in sorted(HERE.glob("*.txt")):
-        lines = _lines(path)
-        if path.stem.endswith("-cores"):
-            found += [case for line in _composed(lines) for case in _cases(line)[:1]]
-        else:
-            found += [case for line in lines for case in _cases(line)]
-    return found
+    return [case for path in sorted(HERE.glob("*.txt")) for case in in_file(path)]
+
+
+def in_file(path: Path) -> list[Case]:
+    """Return the statements of one file."""
+    lines = _lines(path)
+    if path.stem.endswith("-cores"):
+        return [case for line in _composed(lines) for case in _cases(line)[:1]]
+    return [case for line in lines for case in _cases(line)]
 
 
 def _lines(path: Path) -> list[str]:

@@ -154,9 +154,16 @@ def _leaves_behind(candidate: Candidate, item: MemoryItem) -> bool:
 
 
 def _narrows(one: str | None, other: str | None) -> bool:
-    """Whether one value only says more than the other: "nurse in Leeds" is still a nurse."""
-    left, right = set(folded(one).split()), set(folded(other).split())
-    return bool(left and right) and (left < right or right < left)
+    """Whether one value only says more than the other: "nurse in Leeds" is still a nurse.
+
+    >>> _narrows("nurse", "nurse in Leeds"), _narrows("泉州", "泉州东海"), _narrows("泉州", "漳州")
+    (True, True, False)
+    """
+    plain, longer = sorted((folded(one), folded(other)), key=len)
+    if len(plain) > 1 and not plain.isascii():  # a script without spaces
+        return plain in longer
+    left, right = set(plain.split()), set(longer.split())
+    return bool(left) and left < right
 
 
 def _by_likeness(

@@ -12,11 +12,12 @@ from dualgate.domain.assembly import (
     best_scored,
     core_order,
     group_of,
+    is_outburst,
     on_topic_first,
     recallable,
 )
 from dualgate.domain.status import Status
-from dualgate.domain.types import ItemType, Sensitivity
+from dualgate.domain.types import Evidence, ItemType, Sensitivity
 from dualgate.errors import InvalidInputError
 from dualgate.testing.builders import MONDAY, an_item
 
@@ -146,3 +147,22 @@ def test_a_sensitive_item_that_its_user_keeps_is_shown():
     kept = an_item(sensitivity=Sensitivity.SENSITIVE, expires_at=None)
 
     assert recallable(kept, MONDAY)
+
+
+def test_a_wish_of_an_outburst_is_told_from_a_fact_of_one():
+    """[F2]: what is wanted in a temper is no wish yet; what happened in it did happen"""
+    wish = an_item(item_type=ItemType.RULE, evidence=Evidence.EMOTIONAL)
+    fact = an_item(item_type=ItemType.EVENT, evidence=Evidence.EMOTIONAL)
+    calm = an_item(item_type=ItemType.RULE, evidence=Evidence.EXPLICIT)
+
+    assert [is_outburst(item) for item in (wish, fact, calm)] == [True, False, False]
+
+
+def test_what_limits_the_assistant_and_what_is_owed_suits_any_topic():
+    """docs/results/stability.md"""
+    items = [an_item(id=kind.value, item_type=kind) for kind in ItemType]
+    shown = on_topic_first(items, lambda _: False)
+
+    assert {item.id for item in shown} == {
+        "identity", "preference", "constraint", "rule", "commitment",
+    }  # fmt: skip

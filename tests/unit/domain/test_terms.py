@@ -146,3 +146,20 @@ def test_what_is_a_name_in_one_item_is_one_in_all():
     asked = "compare the prices of a trip to oslo next week, with breakfast"
     assert overlap(asked, plain, {"oslo"}) == max(NAME_ALONE, overlap(asked, plain))
     assert overlap(asked, plain) < NAME_ALONE
+
+
+def test_what_is_a_name_in_one_item_is_a_name_in_all():
+    """[R2]"""
+    known = an_item("用户在做青禾", entities=("青禾",))
+    other = an_item("青禾采用 BSD 协议")
+    names = names_in("青禾里的搜索页帮我看一下", [known, other])
+
+    assert names == {"青禾"}
+    assert overlap("青禾里的搜索页帮我看一下", other) < NAME_ALONE
+    assert overlap("青禾里的搜索页帮我看一下", other, names) >= NAME_ALONE
+
+
+def test_a_word_that_carries_no_meaning_is_no_name_even_where_an_item_calls_it_one():
+    item = an_item("It is decided", entities=("It",))
+
+    assert names_in("what is it about?", [item]) == frozenset()

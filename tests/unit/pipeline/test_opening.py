@@ -167,7 +167,7 @@ async def test_a_large_window_gives_every_section_more_room():
     block = await opened(backend, window_tokens=200_000)
 
     assert len(block.core) == 30
-    assert len(block.active) == 20
+    assert len(block.active) == 40
     assert 1600 < block.tokens <= 40_000
 
 
@@ -186,11 +186,11 @@ async def test_the_core_is_there_whatever_the_topic():
     assert ids((await opened(backend, "zqxv plorth 7781 nebular gasket")).core) == ["name"]
 
 
-async def test_without_a_topic_the_twenty_best_are_active():
-    items = [hot(f"记录 {n}", id=f"h{n:02d}", importance=n / 30) for n in range(30)]
+async def test_without_a_topic_the_best_forty_are_active():
+    items = [hot(f"记录 {n}", id=f"h{n:02d}", importance=n / 50) for n in range(50)]
     block = await opened(await filled(*items), "你好！")
 
-    assert sorted(ids(block.active), reverse=True) == [f"h{n:02d}" for n in range(29, 9, -1)]
+    assert sorted(ids(block.active), reverse=True) == [f"h{n:02d}" for n in range(49, 9, -1)]
     assert block.recalled == ()
 
 
@@ -206,6 +206,30 @@ async def test_on_a_topic_only_what_fits_it_and_general_items_are_active():
         "general",
     }
     assert ids((await opened(backend, "zqxv plorth 7781 nebular gasket")).active) == ["general"]
+
+
+async def test_what_is_a_name_in_one_item_calls_up_all_that_hold_it():
+    """[R2]: Chinese names have no capitals; the first item that names the project tells of it"""
+    backend = await filled(
+        hot("用户：青禾部署在 Hetzner", id="host", item_type="fact", entities=("青禾",)),
+        hot("用户最后敲定青禾采用 BSD 协议", id="licence", item_type="decision"),
+        hot("用户计划明年春天去冰岛旅行", id="other", item_type="event"),
+    )
+
+    assert set(ids((await opened(backend, "青禾里的搜索页帮我看一下")).active)) == {
+        "host",
+        "licence",
+    }
+
+
+async def test_a_wish_of_an_outburst_waits_until_it_is_said_calmly():
+    """[F2]"""
+    backend = await filled(
+        hot("以后都写成一段话", id="rant", item_type="rule", evidence="emotional"),
+        hot("回答用要点列出", id="calm", item_type="rule"),
+    )
+
+    assert ids((await opened(backend, "你好！")).active) == ["calm"]
 
 
 async def test_nonsense_calls_nothing_up():

@@ -28,7 +28,7 @@ from dualgate.adapters.local.extraction.model import Array, Head, head_of
 from dualgate.pipeline.ports import Vectors
 
 WEIGHTS = "weights/slots.npz"
-SURE_AT = 0.45
+SURE_AT = 0.35
 PART_AT = 0.5  # a token is part of the value, or of what it belongs to
 READ_LIMIT = 300  # characters
 TOKEN_BUCKETS = 1 << 16

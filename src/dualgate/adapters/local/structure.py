@@ -82,6 +82,7 @@ class Fitted:
     wish: bool = False
     plain: str = ""  # the slot of many values for what is merely liked, not liked best
     of_project: bool = False  # another project's stands beside it
+    apart: bool = False  # equal values may be said of different things: no slot to compare by
     affirms: bool = False  # a denial in the sentence belongs to the value: "nothing before nine"
 
 
@@ -203,9 +204,14 @@ class LexiconStructurer:
         found = self._in_plain(content)
         if self._reader is not None and (found is None or found.spotted):
             fitted = self._as_fitted(self._reader.read(content), content)
-            agreed = found is not None and fitted is not None and found.attribute == fitted.attribute
-            if fitted is not None and not agreed:
+            if fitted is not None and (found is None or found.attribute != fitted.attribute):
                 return fitted
+            if fitted is not None and found is not None:
+                found = replace(
+                    found,
+                    qualifiers=found.qualifiers or fitted.qualifiers,
+                    owner=found.owner or fitted.owner,
+                )
         if found is not None:
             found = self._narrowed(found, content)
             positive = found.polarity is Polarity.POSITIVE
@@ -217,6 +223,8 @@ class LexiconStructurer:
         if found is None:
             return None
         row = self._fitted.get(found.slot, Fitted(found.slot))
+        if row.apart:
+            return None
         if row.plain and not _ABOVE_ALL.search(content):
             row = replace(row, attribute=row.plain, denies=True)
         if not row.values:
@@ -226,7 +234,7 @@ class LexiconStructurer:
             polarity = Polarity.NEGATIVE if row.denies and denial_in(content) else Polarity.POSITIVE
             empty = not value or value in _NO_VALUE
             name = (found.owner or owner) if of else ""
-            if empty:
+            if empty or (row.of_project and not name and row.attribute not in self._cardinality):
                 return None
             return Structure(row.attribute, value, polarity, of, affirmed=row.affirms, owner=name)
         value = row.values[found.value]
@@ -372,7 +380,8 @@ def _captured(slot: Slot, text: str) -> tuple[str | None, tuple[str, ...]]:
     for pattern in slot.capture:
         match = pattern.search(text)
         if match is not None and match["value"].strip():
-            owner = folded(match.groupdict().get("of")).removeprefix("用户").removesuffix("项目")
+            owner = folded(match.groupdict().get("of"))
+            owner = owner.removeprefix("用户").strip("：: ").removesuffix("项目")
             return match["value"].strip(), () if _NO_OWNER.match(owner) else (owner,)
     return None, ()
 
@@ -444,6 +453,7 @@ def _fitted() -> dict[str, Fitted]:
             bool(row.get("wish", False)),
             str(row.get("plain", "")),
             bool(row.get("project", False)),
+            bool(row.get("apart", False)),
             bool(row.get("affirms", False)),
         )
         for name, row in rows.items()
@@ -469,8 +479,12 @@ _ARTICLE = re.compile(r"^(?:an?|the|my|our|some|about|around|only|just|at|on|in)
 
 
 def _bare(value: str) -> str:
-    """Return a value without the words that only introduce it."""
-    return _ARTICLE.sub("", value.strip()).strip()
+    """Return a value without the words that only introduce it, or follow a Latin name in Chinese."""
+    product = _LATIN_FIRST.match(value.strip())
+    return product[1] if product else _ARTICLE.sub("", value.strip()).strip()
+
+
+_LATIN_FIRST = re.compile(r"([A-Za-z][\w.+#-]*(?: [A-Za-z0-9][\w.+#-]*)*)\s*[\u3400-\u9fff]{2,}$")
 
 
 @lru_cache(maxsize=1)
