@@ -457,15 +457,14 @@ def test_who_is_restated_and_still_far_behind_gives_way(mind):
 
 def test_a_lead_over_one_side_does_not_wait_for_the_others(mind):
     """[C2]: nor for one that is gone"""
-    ours, near, far, last = contest(mind, 3.0, 4.0, 1.0, 1.0)
-    sides = ("gone", near.id, far.id, last.id)
+    ours, near, *far = contest(mind, 3.0, 4.0, 1.0, 1.0, 1.0)
+    sides = ("gone", near.id, *(i.id for i in far))
     mind.items[ours.id] = ours.with_(contested_with=sides)
 
     winner = restated(mind)
 
-    assert [mind.current(i).status for i in (near, far, last)] == [
-        Status.CONFIRMED, Status.SUPERSEDED, Status.SUPERSEDED,
-    ]  # fmt: skip
+    assert mind.current(near).status is Status.CONFIRMED
+    assert {mind.current(i).superseded_by for i in far} == {ours.id}
     assert winner.contested_with == ("gone", near.id)
 
 
