@@ -272,6 +272,7 @@ def test_text_of_many_scripts_is_cleaned_of_what_no_store_can_hold():
     """NUL and lone surrogates; everything else stays as it is"""
     assert clean_text("content", "a\x00b") == "ab"
     assert clean_text("content", "茶\ud83d!") == "茶\ufffd!"
-    assert clean_text("content", "茶\udc00") == "茶\ufffd"
+    for lone in ("\ud800", "\udc00", "\udfff"):
+        assert clean_text("content", f"茶{lone}") == "茶\ufffd"
     assert clean_text("content", "\ud83d\ude00") == "😀"
     assert clean_text("content", "茶\ue000\uffff") == "茶\ue000\uffff"
