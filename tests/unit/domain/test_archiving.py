@@ -74,6 +74,16 @@ def test_half_a_year_away_counts_as_seven_days():
     assert away > POLICY.fade_below
 
 
+def test_the_longest_absence_is_a_setting():
+    """[D1]"""
+    item, own_time = an_item(importance=0.8, support=0.9), OwnTime(days=0.0, active_at=MONDAY)
+    brief = ArchivePolicy(longest_absence_days=2.0, decay_rate=0.1)
+
+    away = kept_strength(item, after(30), own_time, SCORING, brief)
+
+    assert away == pytest.approx((0.25 * math.exp(-0.9) + 0.625) * math.exp(-0.2))
+
+
 def test_an_access_later_than_now_is_no_advantage():
     item, own_time = an_item(accessed_day=99.0), OwnTime(days=1.0, active_at=MONDAY)
 

@@ -253,3 +253,14 @@ def test_who_comes_out_of_a_full_archive_leaves_its_place_to_who_makes_room():
         ("weak", Cause.EVICTED), ("away", Cause.REACTIVATED),
     ]  # fmt: skip
     assert draft.archive_count == 1
+
+
+@pytest.mark.parametrize("status", [Status.CANDIDATE, Status.FROZEN, Status.ARCHIVED])
+def test_an_item_is_asked_for_as_it_stands_now_by_any_older_state_of_it(status):
+    item = an_item(id="a", status=status)
+    draft = draft_of(item)
+    assert draft.current(item) is item
+
+    changed = draft.put(item.with_(confirm_count=7.0))
+
+    assert draft.current(item) is changed

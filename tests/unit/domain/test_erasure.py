@@ -46,6 +46,8 @@ def test_a_text_that_does_not_is_left_alone(text):
     ("霜月", "霜月很美", True),
     ("霜月花", "我的霜月花今天很乖", True),
     ("AB花", "我的AB花很美", True),
+    ("AB花", "我的AB花very美", True),
+    ("霜月花", "my霜月花", True),
     ("cat", "concatenate", False),
     ("cat", "a bobcat", False),
     ("Quillfeather", "我的狗叫Quillfeather今年三岁", True),

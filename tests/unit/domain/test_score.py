@@ -11,6 +11,7 @@ from dualgate.domain.score import (
     ScorePolicy,
     importance_of,
     live_score,
+    live_scores,
     recency,
     score,
 )
@@ -108,3 +109,18 @@ def test_a_type_that_a_policy_leaves_out_is_of_middling_importance():
     policy = ScorePolicy(importance_by_type={ItemType.RULE: 0.9})
 
     assert importance_of(a_candidate(item_type=ItemType.FACT), policy) == 0.5
+
+
+@pytest.mark.parametrize("days", [-3, 0, 0.5, 40])
+def test_the_scores_of_a_pool_are_those_of_its_items(days):
+    """[A1]"""
+    items = {
+        item.id: item
+        for item in (an_item(id="a", importance=0.3), an_item(id="b", support=0.2))
+    }
+    policy = ScorePolicy(recency_weight=0.4, support_weight=0.1, recency_rate=0.05)
+    now = MONDAY + timedelta(days=days)
+
+    assert live_scores(items, now, policy) == pytest.approx(
+        {item_id: live_score(item, now, policy) for item_id, item in items.items()}
+    )
