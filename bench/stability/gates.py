@@ -15,7 +15,7 @@ from dualgate.domain.assembly import ContextLimits
 from dualgate.domain.conflict import SimilarityPolicy
 from dualgate.domain.freezing import FreezePolicy
 from dualgate.domain.policy import GatePolicy
-from dualgate.domain.types import ItemType
+from dualgate.domain.relevance import GENERAL_TYPES
 from dualgate.pipeline.recipes import ReadPolicy
 from dualgate.testing import ManualClock
 
@@ -28,14 +28,12 @@ VARIANTS = {
     "no freeze gate": GatePolicy(freeze=NO_FREEZING),
     "neither gate": GatePolicy(admission=OPEN_DOOR, freeze=NO_FREEZING),
 }
-# The same gates; what limits the assistant and what is owed is shown on any topic.
-_WIDE = frozenset(
-    {ItemType.IDENTITY, ItemType.PREFERENCE, ItemType.CONSTRAINT, ItemType.RULE,
-     ItemType.COMMITMENT}
-)  # fmt: skip
-WIDE = replace(ReadPolicy(), limits=ContextLimits(general_types=_WIDE, active_items=40))
-# … and an outburst is not kept beside what was said calmly.
-CALM = GatePolicy(similarity=SimilarityPolicy(outbursts_contest=False))
+# Session start and contests by the letter of the articles, where the defaults depart from it.
+LETTER_READ = replace(
+    ReadPolicy(),
+    limits=ContextLimits(general_types=GENERAL_TYPES, active_items=20, outbursts=True),
+)
+LETTER_GATES = GatePolicy(similarity=SimilarityPolicy(outbursts_contest=True))
 
 
 class DualGate:

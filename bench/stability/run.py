@@ -90,11 +90,10 @@ def _designs() -> dict[str, Any]:
     """Return what makes each design of a life and its reading, in the order of the table."""
     import real_mem0
     from designs import BASELINES
-    from gates import CALM, VARIANTS, WIDE, DualGate
+    from gates import LETTER_GATES, LETTER_READ, VARIANTS, DualGate
 
     makers: dict[str, Any] = {name: partial(DualGate, gates=g) for name, g in VARIANTS.items()}
-    makers["wide start"] = partial(DualGate, gates=VARIANTS["dualgate"], read=WIDE)
-    makers["wide start, calm"] = partial(DualGate, gates=CALM, read=WIDE)
+    makers["by the letter"] = partial(DualGate, gates=LETTER_GATES, read=LETTER_READ)
     makers |= {design.name: design for design in BASELINES}
     if real_mem0.available() is None:
         makers[real_mem0.RealMem0.name] = real_mem0.RealMem0

@@ -48,6 +48,7 @@ SETTINGS: dict[str, tuple[Any, ...]] = {
     "gates.archive.fade_below": (0.02, 0.05, 0.1, 0.2),
     "read.limits.active_items": (10, 20, 30, 40, 60),
     "read.limits.recalled_items": (0, 5, 10, 20),
+    "read.limits.outbursts": (False, True),
     "read.limits.general_types": (
         _IDENTITY, (*_IDENTITY, "constraint"), (*_IDENTITY, *_LIMITS),
         (*_IDENTITY, *_LIMITS, "commitment"),

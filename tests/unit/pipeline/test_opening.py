@@ -14,7 +14,7 @@ from dualgate.adapters.tokens import TiktokenCounter
 from dualgate.domain.items import clean_text
 from dualgate.domain.plan import Plan
 from dualgate.domain.status import Cause, Status
-from dualgate.domain.types import ItemType, Sensitivity
+from dualgate.domain.types import Evidence, ItemType, Sensitivity
 from dualgate.errors import InvalidInputError
 from dualgate.pipeline.opening import open_session
 from dualgate.pipeline.recipes import ReadPolicy
@@ -225,7 +225,7 @@ async def test_what_is_a_name_in_one_item_calls_up_all_that_hold_it():
 async def test_a_wish_of_an_outburst_waits_until_it_is_said_calmly():
     """[F2]"""
     backend = await filled(
-        hot("以后都写成一段话", id="rant", item_type="rule", evidence="emotional"),
+        hot("以后都写成一段话", id="rant", item_type="rule", evidence=Evidence.EMOTIONAL),
         hot("回答用要点列出", id="calm", item_type="rule"),
     )
 

@@ -29,6 +29,7 @@ from dualgate.pipeline.ports import Vectors
 
 WEIGHTS = "weights/slots.npz"
 SURE_AT = 0.35
+CLOSED_AT = 0.5  # a wrong value of a closed slot contradicts what was said rightly
 PART_AT = 0.5  # a token is part of the value, or of what it belongs to
 READ_LIMIT = 300  # characters
 TOKEN_BUCKETS = 1 << 16
@@ -85,6 +86,8 @@ class SlotReader:
             return None
         denied = label.endswith(" -")
         slot, _, value = label.removesuffix(" -").partition("=")
+        if value and sure < CLOSED_AT:
+            return None
         found = tokens(text)
         marks = parts.probabilities(token_ids(found, slot), None)
         owner = _stretch(text, found, marks[:, parts.labels.index(OWNER)])

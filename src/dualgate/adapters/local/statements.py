@@ -73,6 +73,7 @@ _LEFT_BEHIND = re.compile(
 )
 _AT_MOST = re.compile(
     r"(?:\bcan(?:no|['’])t|\bcannot|\bnot|\bno|n['’]t)\b[^.,;]{0,24}?\b(?:more than|over|above|beyond|exceed)\b"
+    r"|\b(?:more than|over|above)(?= [^.,;]{1,24} (?:is|are|would be) (?:not|out of|beyond|too))|超过(?=[^，。；]{1,10}(?:就|都)?(?:买不起|不行|免谈|不考虑|不要|不买|付不起))"
     r"|\bnot exceed\b|\bno (?:more|later|longer|less) than\b|不(?:能|可以?|得|准|要|许)?(?:超过|超出|高于|多于|低于|少于|晚于)"
 )
 _EN_DENIAL = re.compile(

@@ -56,6 +56,7 @@ class Structure:
     affirmed: bool = False  # the sentence denies something, and still affirms this value
     spotted: bool = False  # only a word of the lexicon says so, no pattern
     owner: str = ""  # the name of what it is said of, as written
+    opposite: str = ""  # of a closed slot: the value that this one excludes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +83,7 @@ class Fitted:
     wish: bool = False
     plain: str = ""  # the slot of many values for what is merely liked, not liked best
     of_project: bool = False  # another project's stands beside it
+    opposites: dict[str, str] = field(default_factory=dict)  # in a closed slot of more than two
     apart: bool = False  # equal values may be said of different things: no slot to compare by
     affirms: bool = False  # a denial in the sentence belongs to the value: "nothing before nine"
 
@@ -133,10 +135,13 @@ class LexiconStructurer:
         untouched = candidate.value is None and (
             candidate.polarity is Polarity.POSITIVE or found.affirmed
         )
+        value = found.value
+        if found.opposite and not untouched and found.polarity is Polarity.POSITIVE:
+            value = found.opposite  # "not so long" is no long answer, as it was said
         return replace(
             candidate,
             attribute=candidate.attribute or found.attribute,
-            value=candidate.value or found.value,
+            value=candidate.value or value,
             qualifiers=candidate.qualifiers or found.qualifiers,
             polarity=found.polarity if untouched else candidate.polarity,
             entities=_with_name(candidate.entities, found.owner),
@@ -228,7 +233,7 @@ class LexiconStructurer:
         if row.plain and not _ABOVE_ALL.search(content):
             row = replace(row, attribute=row.plain, denies=True)
         if not row.values:
-            value = self._named(row.attribute, _bare(found.value))
+            value = self._named(row.attribute, _bare(found.value), content)
             owner = folded(found.owner or self._named_owner(row, value, content))
             of = () if not owner or _NO_OWNER.match(owner) else (self.canonical("", owner),)
             polarity = Polarity.NEGATIVE if row.denies and denial_in(content) else Polarity.POSITIVE
@@ -245,7 +250,12 @@ class LexiconStructurer:
         denied ^= value.startswith("-")
         name, _, plain = value.removeprefix("-").rpartition(":")
         polarity = Polarity.NEGATIVE if denied else Polarity.POSITIVE
-        return Structure(name or row.attribute, plain, polarity)
+        other = "" if len(row.values) > 2 and not row.opposites else opposite  # noqa: PLR2004
+        other = row.opposites.get(value, other).rpartition(":")[2]
+        return Structure(
+            name or row.attribute, plain, polarity,
+            opposite="" if denied or other.startswith("-") else other,
+        )  # fmt: skip
 
     def _named_owner(self, row: Fitted, value: str, content: str) -> str:
         """Return the name that a slot of a project is said of, where the model found none."""
@@ -255,8 +265,10 @@ class LexiconStructurer:
         names = [name for name in entities_in(content) if folded(name) not in plain and plain not in folded(name)]
         return names[0] if len(names) == 1 else ""
 
-    def _named(self, attribute: str, value: str) -> str:
+    def _named(self, attribute: str, value: str, content: str) -> str:
         """Return the concept that a value names, alone or with a word beside it."""
+        if attribute in _HOURS:
+            return _hours(value, content)
         kinds = self._kinds.get(attribute)
         hits = known(value.replace("-", " ")).hits if kinds else ()
         names = {hit.concept.id for hit in hits if kinds and hit.concept.kind in kinds}
@@ -453,6 +465,7 @@ def _fitted() -> dict[str, Fitted]:
             bool(row.get("wish", False)),
             str(row.get("plain", "")),
             bool(row.get("project", False)),
+            {key: str(value) for key, value in _table(row.get("opposites", {}))},
             bool(row.get("apart", False)),
             bool(row.get("affirms", False)),
         )
@@ -470,6 +483,22 @@ _ABOVE_ALL = re.compile(
     r"|\b(?:favou?rites?|best|most|prefers?|nothing (?:beats|comes close)|only|go-to|top|number one|above all|any day|all-time|beats|switched|no longer|these days|now|over (?:any|every)\w*|more than (?:any|every)\w*|hands down|usual)\b",
     re.IGNORECASE,
 )
+_HOURS = frozenset({"unavailable_time", "working_hours", "wake_time", "sleep_time"})
+_BOUND = (
+    (re.compile(r"以后|之后|过后|往后|\b(?:after|past|later than)\b", re.IGNORECASE), "after"),
+    (re.compile(r"以前|之前|\b(?:before|earlier than|until)\b", re.IGNORECASE), "before"),
+)
+
+
+def _hours(value: str, content: str) -> str:
+    """Return hours by their numbers: "not after six" and 六点以后 are one value."""
+    numbers = sorted(known(value).numbers)
+    if not numbers:
+        return simplified(folded(value))
+    bound = next((name for form, name in _BOUND if form.search(content)), "")
+    return " ".join([*bound.split(), *(f"{number:g}" for number in numbers)])
+
+
 # What only says the slot again is no value: "prefers Zed to other editors" is not about editors.
 _NO_VALUE = frozenset(
     "music drink drinks food browser editor database server phone computer laptop team sport book books film films colour"
@@ -484,7 +513,7 @@ def _bare(value: str) -> str:
     return product[1] if product else _ARTICLE.sub("", value.strip()).strip()
 
 
-_LATIN_FIRST = re.compile(r"([A-Za-z][\w.+#-]*(?: [A-Za-z0-9][\w.+#-]*)*)\s*[\u3400-\u9fff]{2,}$")
+_LATIN_FIRST = re.compile(r"([A-Za-z][\w.+#-]*(?: [A-Za-z0-9][\w.+#-]*)*)\s*[\u3400-\u9fff]+$")
 
 
 @lru_cache(maxsize=1)
