@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from dualgate.domain.admission import AdmissionPolicy
@@ -16,6 +18,7 @@ from dualgate.domain.view import Snapshot
 from dualgate.errors import IllegalMoveError
 from dualgate.testing.builders import MONDAY, a_pending, an_item
 
+EARLIER = MONDAY - timedelta(days=1)
 TIGHT = GatePolicy(
     admission=AdmissionPolicy(capacity=2, floor_places=1),
     freeze=FreezePolicy(capacity=1),
@@ -125,9 +128,11 @@ def test_an_overfull_archive_lets_one_go_for_each_that_comes():
 
 def test_a_score_in_the_plan_is_the_live_one():
     """[A1]"""
-    draft = draft_of(candidate("a", 0.4, support=0.8, score=0.0))
+    draft = draft_of(candidate("a", 0.4, support=0.8, score=0.0, updated_at=EARLIER))
 
-    assert draft.put(draft.hot["a"]).score == pytest.approx(0.25 + 0.2 + 0.2)
+    item = draft.put(draft.hot["a"])
+
+    assert (item.score, item.updated_at) == (pytest.approx(0.25 + 0.2 + 0.2), MONDAY)
 
 
 def test_freezing_and_thawing_leave_their_marks():
