@@ -121,6 +121,16 @@ def test_what_does_not_last_says_so_and_is_noted_for_its_task(mind):
     assert named.reason == "not_lasting"
 
 
+def test_a_passing_wish_against_what_is_not_frozen_is_only_noted(mind):
+    """[L2]"""
+    item = mind.knows(**SLOT, value="short")
+
+    decision = mind.prefers("long", scope="task")
+
+    assert (decision.outcome, decision.reason) == ("working-memory", "not_lasting")
+    assert mind.current(item) == item
+
+
 def test_a_passing_challenge_to_a_frozen_item_names_it(mind):
     """[F3, L2]"""
     frozen = mind.freezes()

@@ -269,3 +269,16 @@ def test_an_item_is_asked_for_as_it_stands_now_by_any_older_state_of_it(status):
     changed = draft.put(item.with_(confirm_count=7.0))
 
     assert draft.current(item) is changed
+
+
+def test_who_thaws_into_full_pools_costs_the_archive_its_last():
+    """[F4, A7, A8]"""
+    thawing, old = an_item(id="f", status=Status.FROZEN), candidate("old", status=Status.ARCHIVED)
+    draft = draft_of(candidate("weak", 0.1), candidate("strong", 0.8), thawing, old)
+
+    draft.thaw(thawing, Cause.THAWED)
+
+    assert [m.cause for m in draft.plan().moves] == [
+        Cause.EVICTED, Cause.CROWDED_OUT, Cause.THAWED,
+    ]  # fmt: skip
+    assert draft.archive_count == 1
