@@ -1,7 +1,7 @@
 # dualgate, without root and without a key. `make` alone lists what there is.
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev demo serve test lint bench clean lock browser
+.PHONY: help install install-dev demo serve test lint bench mutation clean lock browser
 .DELETE_ON_ERROR:
 
 VENV    := .venv
@@ -40,6 +40,13 @@ lint: install-dev  ## check style, types and import rules
 bench: install-dev  ## measure the speed, one table
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python bench/speed.py
 
+# Some modules of domain/, with what each survivor changes: make mutation MUTATION="decision --show"
+MUTATION ?=
+
+mutation: install-dev  ## plant small faults in the rules; tell which the tests miss
+	@$(PIP) install --quiet mutmut==3.8.1
+	OMP_NUM_THREADS=1 $(BIN)/python bench/mutation.py $(MUTATION)
+
 browser:  ## install Chromium for the tests of the panel, where there is none (Debian; needs root)
 	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || { \
 	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
@@ -67,7 +74,7 @@ lock:  ## renew both locks from pyproject.toml; needs uv
 	  --custom-compile-command "make lock" --quiet -o requirements-dev.lock
 
 clean:  ## remove what the other targets made
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist bench/out
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist bench/out mutants
 	find src tests docs examples bench training -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from dualgate.adapters.local.anchors import about_two_things
 from dualgate.adapters.local.features import NAMES, compare
-from dualgate.adapters.local.statements import known
+from dualgate.adapters.local.statements import known, leaves
 from dualgate.adapters.local.structure import LexiconStructurer, Structure
 from dualgate.domain.items import Candidate, MemoryItem, folded
 from dualgate.domain.view import Likeness
@@ -57,6 +57,8 @@ class StatementJudge:
             # One slot, one value, the same stance: structure has said it, the fit is not asked.
             if self._slots_agree(candidate, item):
                 same[place], conflicting[place] = 1.0, 0.0
+            elif candidate.correction and item.value and leaves(candidate.content, item.value):
+                same[place], conflicting[place] = 0.0, 1.0
         other = [folded(item.subject) != folded(candidate.subject) for item in items]
         return [
             Likeness(

@@ -71,6 +71,16 @@ _LEFT_BEHIND = re.compile(
     r"|(?<=moved )from [^,.;]{1,24}? (?=to )|(?<=changed )from [^,.;]{1,24}? (?=to )"
     r"|(?<=replaced )[^,.;]{1,24}? (?=with )"
 )
+# "Off X", "X 不用了": a sentence that names a value because it is no longer the value.
+_LEAVES = (
+    r"(?:从|离开了?|弃用了?|停用了?|告别了?|不(?:再)?(?:用|在|住|喝|吃|听|去|做|要)|没再用)\s*$"
+    r"|\b(?:off|from|left|leaving|dropped|ditched|quit|replaced|abandoned|instead of|rather than|over|no longer (?:\w+ )?(?:at|in|on|with|to|by|for)?"
+    r"|(?:stopped|done|finished) (?:using|with|drinking|eating|playing|watching|reading))(?: the)?\s*$"
+)
+_IS_LEFT = (
+    r"^\s*(?:[^，。,.;；]{0,3})?(?:不(?:再)?(?:用|要|去|喝|吃|听|看|做|干|在|行)了|停了|换掉|作废|退了|卖了|下线了)"
+    r"|^\s*(?:is|was|has been|got) (?:gone|replaced|dropped|retired|history|out)\b|^\s*(?:no longer|any ?more)\b"
+)
 _AT_MOST = re.compile(
     r"(?:\bcan(?:no|['’])t|\bcannot|\bnot|\bno|n['’]t)\b[^.,;]{0,24}?\b(?:more than|over|above|beyond|exceed)\b"
     r"|\b(?:more than|over|above)(?= [^.,;]{1,24} (?:is|are|would be) (?:not|out of|beyond|too))|超过(?=[^，。；]{1,10}(?:就|都)?(?:买不起|不行|免谈|不考虑|不要|不买|付不起))"
@@ -314,3 +324,23 @@ def denial_in(text: str) -> bool:
     """Return whether the text holds any word of denial, whatever it denies."""
     plain = simplified(folded(text[:READ_LIMIT]))
     return bool(_ZH_DENIAL.search(plain) or _EN_DENIAL.search(plain))
+
+
+def leaves(text: str, value: str) -> bool:
+    """Return whether the text names the value as one that holds no longer.
+
+    >>> leaves("用户把毛地黄从Cassandra搬到CockroachDB了", "cassandra"), leaves("Lapce不用了", "Lapce")
+    (True, True)
+    >>> leaves("moved from Riak to Redis", "Redis"), leaves("The user no longer works at Acme", "Acme")
+    (False, True)
+    """
+    plain, wanted = simplified(folded(text[:READ_LIMIT])), simplified(folded(value))
+    at = plain.find(wanted) if len(wanted) > 1 else -1
+    if at < 0:
+        return False
+    before, after = plain[max(0, at - 40) : at], plain[at + len(wanted) :]
+    return bool(_LEFT_BEFORE.search(before) or _LEFT_AFTER.search(after))
+
+
+_LEFT_BEFORE = re.compile(_LEAVES, re.IGNORECASE)
+_LEFT_AFTER = re.compile(_IS_LEFT, re.IGNORECASE)

@@ -25,7 +25,7 @@ from dualgate.adapters.local.measures import measure
 from dualgate.adapters.local.names import entities_in
 from dualgate.adapters.local.owners import person, system
 from dualgate.adapters.local.slots import Found, SlotReader
-from dualgate.adapters.local.statements import Statement, denial_in, known, read
+from dualgate.adapters.local.statements import Statement, denial_in, known, leaves, read
 from dualgate.domain.conflict import slot_key
 from dualgate.domain.items import Candidate, folded
 from dualgate.domain.types import Cardinality, ItemType, Polarity
@@ -239,6 +239,8 @@ class LexiconStructurer:
             polarity = Polarity.NEGATIVE if row.denies and denial_in(content) else Polarity.POSITIVE
             empty = not value or value in _NO_VALUE
             name = (found.owner or owner) if of else ""
+            if leaves(content, found.value):
+                polarity = Polarity.NEGATIVE
             if empty or (row.of_project and not name and row.attribute not in self._cardinality):
                 return None
             return Structure(row.attribute, value, polarity, of, affirmed=row.affirms, owner=name)
@@ -333,10 +335,11 @@ class LexiconStructurer:
                 return Structure(slot.attribute, target, Polarity.POSITIVE)
             if slot.attribute == "job":
                 canonical, whose = self._placed(canonical, whose, text), ()
+            denied = statement.denies or leaves(text, value)
             return Structure(
                 attribute=attribute,
                 value=canonical,
-                polarity=Polarity.NEGATIVE if statement.denies else Polarity.POSITIVE,
+                polarity=Polarity.NEGATIVE if denied else Polarity.POSITIVE,
                 qualifiers=whose or _qualifiers(statement, near, canonical),
                 spotted=not slot.capture,
                 owner=whose[0] if whose else "",
@@ -495,7 +498,9 @@ def _hours(value: str, content: str) -> str:
     numbers = sorted(known(value).numbers)
     if not numbers:
         return simplified(folded(value))
-    bound = next((name for form, name in _BOUND if form.search(content)), "")
+    at = content.find(value)
+    near = value if at < 0 else content[max(0, at - 14) : at + len(value) + 3]
+    bound = next((name for text in (value, near) for form, name in _BOUND if form.search(text)), "")
     return " ".join([*bound.split(), *(f"{number:g}" for number in numbers)])
 
 

@@ -80,7 +80,21 @@ def bound(left: Clause, right: Clause) -> bool:
         or bool(_CONDITION.search(left.text.strip()) and not left.mark.startswith("."))
         or is_adverbial(right.text)
         or leads_on(left.text)
+        or bool(_LEFT.search(left.text.strip()) and _TAKEN_UP.search(right.text.strip()))
     )
+
+
+# "X is no longer at A, we deploy to B now": the second half says what the first has given way to.
+_LEFT = re.compile(
+    r"不.{0,6}了$|[换改]了$|腻了$|延期|推迟|提前|作废|停用|没再|以前(?:那个|的)"
+    r"|\b(?:no longer|not any ?more|used to|(?:is|am|'m|are) over|done with|gave up|given up|migrated|moved|switched|left|dropped|ditched|postponed|delayed|rescheduled|new (?:deadline|date|plan|home|job|number))\b",
+    re.IGNORECASE,
+)
+_TAKEN_UP = re.compile(
+    r"^(?:现在|如今|改|换成|新的|目前)"
+    r"|^\W*(?:(?:and|but|so)\W+)*(?:now\b|these days\b|instead\b|the new\b|(?:it|that)(?:'s| is| are)\b.*\bnow\b|(?:we|i|they)(?:'re| are|'m| am)? .{1,40}\bnow\W*$|the .{1,30} (?:is|are|runs?|lives?) .{1,30}\bnow\W*$)",
+    re.IGNORECASE,
+)
 
 
 _ORDER = re.compile(

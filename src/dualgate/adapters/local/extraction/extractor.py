@@ -304,11 +304,17 @@ class LocalExtractor:
     def _corrected(self, made: Candidate, text: str, fitted: tuple[str, float]) -> Candidate:
         """A new value for a slot of one value is a correction at fewer signs than a mere remark."""
         label, sure = fitted
+        if made.correction and made.attribute and PLAINLY_FROM <= made.confidence < PLAINLY:
+            # The marks of a change and a value for a known slot: two witnesses for one statement.
+            made = replace(made, confidence=PLAINLY)
         hinted = label == "yes" or sure <= 1.0 - CORRECTED_AT or bool(_BY_NOW.search(text))
         if made.correction or not hinted or not made.attribute or self._structurer is None:
             return made
         one = self._structurer.cardinality_of(made.attribute, made.item_type) is Cardinality.ONE
-        return replace(made, correction=True) if one else made
+        if not one:
+            return made
+        plainly = PLAINLY_FROM <= made.confidence < PLAINLY
+        return replace(made, correction=True, confidence=PLAINLY if plainly else made.confidence)
 
     def _dated(self, made: Candidate, text: str, at: datetime) -> Candidate:
         """Fix the day it speaks of, and word it so that it reads right on any other day [W4]."""
@@ -361,6 +367,7 @@ _FROM_NOW = re.compile(
 )
 # How sure the model must be of a correction where the slot of it is known.
 CORRECTED_AT = 0.4
+PLAINLY_FROM, PLAINLY = 0.75, 0.92
 _BY_NOW = re.compile(
     r"如今|改成|改为|换成|改用|不再|现在(?:改|换|是|用|只|更|都|爱|喜欢|住)"
     r"|\bno longer\b|\bthese days\b|\binstead of\b|\b(?:changed|switched|moved) (?:\w+ )?(?:over )?to\b"
