@@ -42,12 +42,12 @@ def person(content: str) -> str | None:
 
 
 # "用户：青禾部署在…": whose statement it is, not what it is about.
-_TELLER = re.compile(r"^(?:用户[：:]|用户这边(?:的)?|the user:)\s*", re.IGNORECASE)
+TELLER = re.compile(r"^(?:用户[：:]|用户这边(?:的)?|the user:)\s*", re.IGNORECASE)
 
 
 def system(content: str) -> str | None:
     """Return which system a statement is about, where it says more than "the service"."""
-    match = _SYSTEM.search(simplified(_TELLER.sub("", content.strip())))
+    match = _SYSTEM.search(simplified(TELLER.sub("", content.strip())))
     if match is None:
         return None
     name = folded(match["en"] or match["zh"])

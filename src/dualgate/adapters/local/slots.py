@@ -25,6 +25,7 @@ from dualgate.adapters.local.concepts import simplified
 from dualgate.adapters.local.extraction.classes import classes
 from dualgate.adapters.local.extraction.features import statement_ids
 from dualgate.adapters.local.extraction.model import Array, Head, head_of
+from dualgate.adapters.local.statements import leaves
 from dualgate.pipeline.ports import Vectors
 
 WEIGHTS = "weights/slots.npz"
@@ -92,7 +93,13 @@ class SlotReader:
         marks = parts.probabilities(token_ids(found, slot), None)
         owner = _stretch(text, found, marks[:, parts.labels.index(OWNER)])
         if not value:
-            value = _stretch(text, found, marks[:, parts.labels.index(VALUE)]) or ""
+            line = marks[:, parts.labels.index(VALUE)].copy()
+            value = _stretch(text, found, line) or ""
+            if value and leaves(text, value):
+                # "Zed 不用了，现在是 Geany": what is left is named first, what holds comes after.
+                at = text.find(value)
+                line[[at <= token.start < at + len(value) for token in found]] = 0.0
+                value = _stretch(text, found, line) or value
         return Found(slot, value, denied, owner, sure) if value else None
 
 

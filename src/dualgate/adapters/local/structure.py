@@ -23,7 +23,7 @@ from dualgate.adapters.local.concepts import Hit, lexicon, simplified
 from dualgate.adapters.local.frames import PREFIX, TOOL, Convention, convention
 from dualgate.adapters.local.measures import measure
 from dualgate.adapters.local.names import entities_in
-from dualgate.adapters.local.owners import person, system
+from dualgate.adapters.local.owners import TELLER, person, system
 from dualgate.adapters.local.slots import Found, SlotReader
 from dualgate.adapters.local.statements import Statement, denial_in, known, leaves, read
 from dualgate.domain.conflict import slot_key
@@ -264,7 +264,12 @@ class LexiconStructurer:
         if not row.of_project:
             return ""
         plain = folded(value)
-        names = [name for name in entities_in(content) if folded(name) not in plain and plain not in folded(name)]
+        dated = any(character.isdigit() for character in plain)
+        names = [
+            name
+            for name in entities_in(content)
+            if plain not in folded(name) and (dated or folded(name) not in plain)
+        ]
         return names[0] if len(names) == 1 else ""
 
     def _named(self, attribute: str, value: str, content: str) -> str:
@@ -316,7 +321,7 @@ class LexiconStructurer:
         return f"{job} {self.canonical('', place)}" if place else job
 
     def _in_slots(self, content: str) -> Structure | None:
-        text = simplified(content.strip().rstrip("。.!！"))
+        text = simplified(TELLER.sub("", content.strip()).rstrip("。.!！"))
         statement = known(content)
         for slot in self._slots:
             whose: tuple[str, ...] = ()
@@ -514,10 +519,12 @@ _ARTICLE = re.compile(r"^(?:an?|the|my|our|some|about|around|only|just|at|on|in)
 
 def _bare(value: str) -> str:
     """Return a value without the words that only introduce it, or follow a Latin name in Chinese."""
+    value = _MOVED.split(value)[-1]
     product = _LATIN_FIRST.match(value.strip())
     return product[1] if product else _ARTICLE.sub("", value.strip()).strip()
 
 
+_MOVED = re.compile(r"(?:搬|迁移?|换|改|切|转|移)(?:到|成|为|用|去)了?|→|->")
 _LATIN_FIRST = re.compile(r"([A-Za-z][\w.+#-]*(?: [A-Za-z0-9][\w.+#-]*)*)\s*[\u3400-\u9fff]+$")
 
 

@@ -39,6 +39,7 @@ _EMPTY = re.compile(
     r"|mean (?:it|that)|know|guess|think|swear|said (?:it|so)|promise)(?: already| today)?\W*$"
     r"|^\W*(?:leave me alone(?: with .{1,20})?|shut up|enough|is (?:that|it) (?:so|that|too) (?:hard|much)|for (?:god's|christ's|heaven's) sake|for crying out loud)\W*$"
     r"|^\W*(?:it(?:'s| is) (?:decided|final|settled|official|agreed)|that(?:'s| is) (?:final|settled|decided)|(?:it's )?the way i like it|that(?:'s| is) (?:how|the way) i (?:like|want|prefer) it(?: best| to be)?|i (?:work|learn) best (?:that way|like that)|that (?:helps|suits) me(?: a lot| best| most)?|(?:please )?(?:forget|delete|erase) (?:about )?(?:my|our|everything about|all about) [\w ]{1,30}|(?:please )?(?:don't|do not) (?:note|remember|save|store|keep|write down) (?:it|that|this)(?: (?:again|down|either))?|(?:forget|drop|ignore) (?:the|what i said|my) (?:old|before|earlier|previous)(?: \w+)?)\W*$"
+    r"|^\W*(?:(?:hi|hey|hello|good \w+)\W+)*(?:i|we)(?:'d| would)? (?:could use|need|like|want) (?:a hand|(?:some |your )?(?:help|advice|input|feedback)|your opinion) (?:with|on|for|about|in)\b.*$"
     r"|^\W*(?:scratch (?:that|what i (?:said|told you)).{0,30}|big news|quick (?:intro|note|one)|update|context|background|heads up|long story short|ok(?:ay)? decided|decided|it's done"
     r"|(?:a couple(?: of)?|a few|some|one|two|three|four|\d) (?:\w+ )?(?:things?|rules?|points?|facts?|notes?|requests?)\b.{0,40}|big (?:year|day|week|month)|(?:sorry,? )?long (?:one|story|message))\W*$",
     re.IGNORECASE,

@@ -311,7 +311,7 @@ class LocalExtractor:
         if made.correction or not hinted or not made.attribute or self._structurer is None:
             return made
         one = self._structurer.cardinality_of(made.attribute, made.item_type) is Cardinality.ONE
-        if not one:
+        if not one and made.attribute != "format":
             return made
         plainly = PLAINLY_FROM <= made.confidence < PLAINLY
         return replace(made, correction=True, confidence=PLAINLY if plainly else made.confidence)
@@ -369,8 +369,8 @@ _FROM_NOW = re.compile(
 CORRECTED_AT = 0.4
 PLAINLY_FROM, PLAINLY = 0.75, 0.92
 _BY_NOW = re.compile(
-    r"如今|改成|改为|换成|改用|不再|现在(?:改|换|是|用|只|更|都|爱|喜欢|住)"
-    r"|\bno longer\b|\bthese days\b|\binstead of\b|\b(?:changed|switched|moved) (?:\w+ )?(?:over )?to\b"
+    r"今后|往后|从此|想法变了|改主意|变卦|反悔|如今|改成|改为|换成|改用|不再|现在(?:改|换|是|用|只|更|都|爱|喜欢|住)"
+    r"|\bno longer\b|\bthese days\b|\bfrom here on\b|\bfor good\b|\bpermanently\b|\bchanged my mind\b|\bused to\b.*\bbut\b|\binstead of\b|\b(?:changed|switched|moved) (?:\w+ )?(?:over )?to\b"
     r"|(?<!right )(?<!for )(?<!by )(?<!until )(?<!just )(?<!till )\bnow\b(?! and (?:then|again)| that)",
     re.IGNORECASE,
 )
