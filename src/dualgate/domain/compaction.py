@@ -186,7 +186,7 @@ def details(text: str) -> frozenset[str]:
     >>> sorted(details("We pay Ana 1,200 for PostgreSQL 16"))
     ['1,200', '16', 'ana', 'postgresql', 'we']
     """
-    names = (name.rstrip(".-").casefold() for name in _LATIN_NAME.findall(text))
+    names = (name.casefold() for name in _LATIN_NAME.findall(text))
     return frozenset([*_NUMBER.findall(text), *names])
 
 

@@ -271,6 +271,13 @@ def test_an_item_is_asked_for_as_it_stands_now_by_any_older_state_of_it(status):
     assert draft.current(item) is changed
 
 
+@pytest.mark.parametrize("status", [Status.CANDIDATE, Status.FROZEN])
+def test_what_the_snapshot_says_of_an_item_goes_before_what_is_asked_with(status):
+    item = an_item(id="a", status=status)
+
+    assert draft_of(item).current(item.with_(confirm_count=7.0)) is item
+
+
 def test_who_thaws_into_full_pools_costs_the_archive_its_last():
     """[F4, A7, A8]"""
     thawing, old = an_item(id="f", status=Status.FROZEN), candidate("old", status=Status.ARCHIVED)

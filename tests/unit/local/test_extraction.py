@@ -10,6 +10,8 @@ import pytest
 
 from dualgate.adapters.local.embedder import UseEmbedder
 from dualgate.adapters.local.extraction import LocalExtractor
+from dualgate.adapters.local.slots import SlotReader
+from dualgate.adapters.local.structure import LexiconStructurer
 from dualgate.domain.items import Candidate, Message
 from dualgate.domain.types import Evidence, ItemType, Polarity, Role, Scope
 from dualgate.pipeline.ports import Turn
@@ -361,3 +363,37 @@ async def test_a_fact_at_the_head_of_a_long_turn_is_found(extractor: LocalExtrac
     assert any("青霉素" in each.content for each in found)
 
 
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["I'm so done with today, I could scream. Only bullet points from now on!!",
+     "气死我了，一天没一件顺心的事。以后回答一律只写一句话！！"],
+)  # fmt: skip
+async def test_what_is_demanded_in_a_temper_is_an_outburst(
+    extractor: LocalExtractor, text: str
+) -> None:
+    """[F2]: whichever sentence of the turn the temper stands in"""
+    wanted = {ItemType.RULE, ItemType.PREFERENCE, ItemType.CONSTRAINT}
+    found = [c for c in await read(extractor, text) if c.item_type in wanted]
+
+    assert {c.evidence for c in found} == {Evidence.EMOTIONAL}
+
+
+@pytest.mark.parametrize(
+    ("text", "attribute", "value"),
+    [
+        ("My budget for the kitchen is now 9,000 euros.", "budget", "9000"),
+        ("编辑器换了，Sublime不用了，现在是Lapce。", "editor", "lapce"),
+    ],
+)
+async def test_a_new_value_for_a_known_slot_is_a_correction(
+    text: str, attribute: str, value: str
+) -> None:
+    """[C2, F3]"""
+    embedder = UseEmbedder()
+    extractor = LocalExtractor(embedder, structurer=LexiconStructurer(SlotReader(embedder)))
+    (found,) = [c for c in await read(extractor, text) if c.attribute == attribute]
+
+    assert found.value == value
+    assert found.correction

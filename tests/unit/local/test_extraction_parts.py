@@ -245,3 +245,46 @@ def test_remembered_played_and_echoed_words_are_not_the_users(text: str, kept: s
     voice = own_voice(text)
 
     assert "".join(text[start:end] for start, end in voice.spans).strip() == kept
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["我不在那家店干了，现在开网约车", "原来那个闹钟停用了，如今靠手环叫醒",
+     "I'm no longer at the bakery, I drive a tram now",
+     "The launch got postponed, the new date is 3 June"],
+)  # fmt: skip
+def test_what_gives_way_and_what_takes_its_place_are_one_statement(text: str) -> None:
+    """[C2]: apart, the new half no longer says what it replaces"""
+    clauses = read_text(text).clauses
+
+    assert bound(clauses[0], clauses[1])
+
+
+@pytest.mark.parametrize("text", ["我不喝酒了，孩子上小学", "I quit smoking, my sister lives in Turku"])
+def test_a_change_and_another_fact_stay_apart(text: str) -> None:
+    clauses = read_text(text).clauses
+
+    assert not bound(clauses[0], clauses[1])
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["已经敲定了", "原来的要求作废", "把我的生日忘掉", "it's settled", "Please forget my birthday",
+     "please don't remember that", "I could use a hand with the invoice page", "别烦我", "leave me alone"],
+)  # fmt: skip
+def test_a_seal_a_sigh_and_a_call_for_help_state_nothing(text: str) -> None:
+    """[W3]"""
+    assert is_empty(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        ("I like it best if you just do it", "The user likes it best if the assistant just does it."),
+        ("I like it when you also show the diff",
+         "The user likes it when the assistant also shows the diff."),
+        ("I'm happiest when you be brief", "The user is happiest when the assistant is brief."),
+    ],
+)  # fmt: skip
+def test_what_the_assistant_is_to_do_is_worded_in_good_english(text: str, content: str) -> None:
+    assert sentence(text, "en", ItemType.PREFERENCE) == content

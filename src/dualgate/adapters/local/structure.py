@@ -212,6 +212,8 @@ class LexiconStructurer:
             if fitted is not None and (found is None or found.attribute != fitted.attribute):
                 return fitted
             if fitted is not None and found is not None:
+                if fitted.value != found.value and leaves(content, found.value):
+                    return fitted  # the lexicon knows what was left, not what came
                 found = replace(
                     found,
                     qualifiers=found.qualifiers or fitted.qualifiers,
