@@ -315,7 +315,9 @@ def describe(reading: Reading, found: Sequence[Statement], vectors: Array, model
             if name == "correction" and line[head.labels.index("yes")] < CORRECTION_AT:
                 best = head.labels.index("no")
             described[index][name] = (head.labels[best], float(line[best]))
-    outburst = is_outburst(reading.setting.own)
+    # The own words come without their marks; how they were shouted stands in the turn.
+    shouted = any(_SHOUTED.match(reading.text, clause.end) for clause in reading.clauses)
+    outburst = is_outburst(reading.setting.own + "!!" * shouted)
     for each, kinds in zip(found, described, strict=True):
         if outburst and kinds["item_type"][0] in WISHES and kinds["evidence"][0] == "explicit":
             kinds["evidence"] = ("emotional", EMOTIONAL_AT)
@@ -329,6 +331,7 @@ def describe(reading: Reading, found: Sequence[Statement], vectors: Array, model
 
 
 NAMED_SURE = 0.7
+_SHOUTED = re.compile(r"\s?[!！]{2}")
 
 
 TYPES = tuple(ItemType)
