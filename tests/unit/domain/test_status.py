@@ -115,3 +115,10 @@ def test_replaying_the_log_gives_every_status_again():
 def test_a_log_with_an_illegal_line_is_not_replayed():
     with pytest.raises(IllegalMoveError):
         replay([("a", Cause.FROZE, Status.FROZEN)])
+
+
+def test_what_does_not_exist_yet_is_told_as_such():
+    with pytest.raises(IllegalMoveError) as refused:
+        move(None, Cause.FROZE)
+
+    assert str(refused.value) == "an item that is not there yet cannot move by froze"
