@@ -443,6 +443,7 @@ async def test_a_whole_life_with_a_model_in_process_calls_nobody(
 ) -> None:
     """S175 [P5]: not to open, write, read, keep, audit, export, serve or close"""
     tried: list[object] = []
+    others = {thread.name.lower() for thread in threading.enumerate()}  # of other tests
 
     def refuse(_: socket.socket, address: object) -> None:
         tried.append(address)
@@ -466,7 +467,7 @@ async def test_a_whole_life_with_a_model_in_process_calls_nobody(
         await memory.audit(USER)
         await memory.compact([Message("user", f"turn {n}") for n in range(40)])
         await memory.export(USER, tmp_path / "archive.zip")
-        names = {thread.name.lower() for thread in threading.enumerate()}
+        names = {thread.name.lower() for thread in threading.enumerate()} - others
 
     assert tried == []
     assert opened < 5

@@ -37,6 +37,8 @@ TOKEN_BUCKETS = 1 << 16
 NONE, VALUE, OWNER = "-", "value", "owner"
 
 _TOKEN = re.compile(r"[A-Za-zÀ-ž][\w'’+#.-]*|\d+(?:[.,:/-]\d+)*|[\u3400-\u9fff]+|[^\w\s]")
+# What is no sentence fills no slot, whatever words stand in it.
+_MARKUP = re.compile(r"</?\w[^>]*>|[{}=;<>|\\]{2}|\{\{|\w=['\"\w]|\w\(.*\)|;\s*$")
 _CHINESE = re.compile(r"[\u3400-\u9fff]")
 
 
@@ -77,7 +79,7 @@ class SlotReader:
     def read(self, content: str) -> Found | None:
         """Return the slot that a sentence fills; None where the model is not sure of one."""
         text = content[:READ_LIMIT].strip()
-        if not text:
+        if not text or _MARKUP.search(text):
             return None
         named, parts = heads()
         line = named.probabilities([statement_ids(text)], self._vectoriser.embed_now([text]))[0]

@@ -209,9 +209,9 @@ class LexiconStructurer:
         found = self._in_plain(content)
         if self._reader is not None and (found is None or found.spotted):
             fitted = self._as_fitted(self._reader.read(content), content)
-            if fitted is not None and (found is None or found.attribute != fitted.attribute):
+            if fitted is not None and (found is None or self._gives_way(found, fitted)):
                 return fitted
-            if fitted is not None and found is not None:
+            if fitted is not None and found is not None and found.attribute == fitted.attribute:
                 if fitted.value != found.value and leaves(content, found.value):
                     return fitted  # the lexicon knows what was left, not what came
                 found = replace(
@@ -224,6 +224,15 @@ class LexiconStructurer:
             positive = found.polarity is Polarity.POSITIVE
             return replace(found, affirmed=positive and denial_in(content))
         return self._ruled(rule) if rule is not None else _measured(content)
+
+    def _gives_way(self, found: Structure, fitted: Structure) -> bool:
+        """Return whether a word of the lexicon is no more than that: "every single time".
+
+        Of two wishes in one sentence ("short answers, conclusion first") the lexicon's stays, so
+        that the sentence is read like the plainer one before it.
+        """
+        wish = self._types.get(found.attribute, ())[:1] == (ItemType.PREFERENCE,)
+        return found.attribute != fitted.attribute and not wish
 
     def _as_fitted(self, found: Found | None, content: str) -> Structure | None:
         """Return what the fitted reader found in the words of the lexicon."""

@@ -81,6 +81,7 @@ def bound(left: Clause, right: Clause) -> bool:
         or bool(_CONDITION.search(left.text.strip()) and not left.mark.startswith("."))
         or is_adverbial(right.text)
         or leads_on(left.text)
+        or bool(_AGREED.search(right.text.strip()))
         or bool(_LEFT.search(left.text.strip()) and _TAKEN_UP.search(right.text.strip()))
     )
 
@@ -89,6 +90,12 @@ def bound(left: Clause, right: Clause) -> bool:
 _LEFT = re.compile(
     r"不.{0,6}了$|[换改]了$|腻了$|延期|推迟|提前|作废|停用|没再|以前(?:那个|的)"
     r"|\b(?:no longer|not any ?more|used to|(?:is|am|'m|are) over|done with|gave up|given up|migrated|moved|switched|left|dropped|ditched|postponed|delayed|rescheduled|new (?:deadline|date|plan|home|job|number))\b",
+    re.IGNORECASE,
+)
+# "Plan B it is, let's go with that": alone it says nothing.
+_AGREED = re.compile(
+    r"^\W*(?:so\W+)?(?:let's|we'll|i'll|we will|i will|we|i)(?:'re| are| am)? (?:go(?:ing)?|stick|stay|run) with (?:that|this|it|those)(?: one)?\W*$"
+    r"|^就(?:按|照|用|选)(?:这个|那个|它|这么)(?:来|定|办|做|吧)?了?$",
     re.IGNORECASE,
 )
 _TAKEN_UP = re.compile(
