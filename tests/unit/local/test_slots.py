@@ -92,6 +92,14 @@ def test_projects_keep_their_own_values():
     assert one.qualifiers != other.qualifiers
 
 
+def test_what_is_said_of_a_sister_stands_beside_the_users_own():
+    """[C1]"""
+    hers = STRUCTURER.read("The user's sister's favourite drink is sea buckthorn tea")
+
+    assert hers is not None
+    assert hers.qualifiers == ("sister",)
+
+
 def test_the_name_of_a_project_becomes_a_name_of_the_item():
     """[R2]: a project with a Chinese name is called up by it"""
     made = STRUCTURER.complete(Candidate("fact", "用户：青禾部署在Hetzner", confidence=0.9))

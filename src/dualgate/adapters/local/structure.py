@@ -210,10 +210,11 @@ class LexiconStructurer:
         if self._reader is not None and (found is None or found.spotted):
             fitted = self._as_fitted(self._reader.read(content), content)
             if fitted is not None and (found is None or self._gives_way(found, fitted)):
-                return fitted
+                return self._narrowed(fitted, content)
             if fitted is not None and found is not None and found.attribute == fitted.attribute:
                 if fitted.value != found.value and leaves(content, found.value):
-                    return fitted  # the lexicon knows what was left, not what came
+                    # The lexicon knows what was left, not what came.
+                    return self._narrowed(fitted, content)
                 found = replace(
                     found,
                     qualifiers=found.qualifiers or fitted.qualifiers,
