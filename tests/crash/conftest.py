@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,10 @@ from dualgate.adapters.sql import open_sqlite
 
 # Programs of their own, started by the tests; they import each other from their own folder.
 collect_ignore_glob = ["*_roles.py"]
+
+
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a fresh directory in it, for this user alone
+ENOUGH_BYTES = 512 * 1024 * 1024
 
 
 class Stage:
@@ -65,10 +71,34 @@ class Stage:
 
 
 @pytest.fixture
+def directory(tmp_path):
+    """Return a directory in memory where there is one, else on the disk.
+
+    What a killed process had written stays in either; a disk that is busy with other things can
+    hold a commit for minutes, and with it the lock that everybody waits for.
+    """
+    if not SHARED_MEMORY.is_dir() or shutil.disk_usage(SHARED_MEMORY).free < ENOUGH_BYTES:
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(dir=SHARED_MEMORY, ignore_cleanup_errors=True) as found:
+        yield Path(found)
+
+
+@pytest.fixture
 def stage(request, tmp_path):
     """The processes of the script that the test's module names as ROLES."""
-    asyncio.run(_make(tmp_path / "memory.db"))
-    found = Stage(request.module.ROLES, tmp_path)
+    yield from _staged(request.module.ROLES, tmp_path)
+
+
+@pytest.fixture
+def stage_in_memory(request, directory):
+    """The same, with the file where no disk makes anybody wait."""
+    yield from _staged(request.module.ROLES, directory)
+
+
+def _staged(roles, directory):
+    asyncio.run(_make(directory / "memory.db"))
+    found = Stage(roles, directory)
     yield found
     found.close()
 

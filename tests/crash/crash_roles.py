@@ -26,6 +26,9 @@ USERS = tuple(f"user-{n}" for n in range(6))
 LEASE_SECONDS = 0.6
 ADDITIONS = 40
 
+# A lock error must mean a lock that is never given up, not a machine with much else to do.
+PATIENCE = 120
+
 
 def note(directory: Path, file: str, line: str) -> None:
     # One write to an appended file: whole or not at all, whatever kills the process next.
@@ -35,7 +38,7 @@ def note(directory: Path, file: str, line: str) -> None:
 
 async def enqueue(directory: Path, name: str) -> None:
     """Enqueue for random users until told to stop; note what was acknowledged."""
-    backend = await open_sqlite(directory / "memory.db", busy_seconds=30)
+    backend = await open_sqlite(directory / "memory.db", busy_seconds=PATIENCE)
     chance = random.Random(name)
     number = 0
     while not (directory / "stop").exists():
@@ -50,7 +53,7 @@ async def enqueue(directory: Path, name: str) -> None:
 
 async def work(directory: Path, name: str) -> None:
     """Run jobs for ever: each adds one item and raises the user's count by one."""
-    backend = await open_sqlite(directory / "memory.db", busy_seconds=30)
+    backend = await open_sqlite(directory / "memory.db", busy_seconds=PATIENCE)
     while True:
         lease = await backend.queue.claim(datetime.now(UTC), LEASE_SECONDS, 4)
         if lease is None:
@@ -85,7 +88,7 @@ async def run_job(backend, lease, job) -> None:
 
 async def add(directory: Path, name: str) -> None:
     """Raise one shared count by reading it first, many times."""
-    backend = await open_sqlite(directory / "memory.db", busy_seconds=30)
+    backend = await open_sqlite(directory / "memory.db", busy_seconds=PATIENCE)
     for _ in range(ADDITIONS):
         async with backend.store.begin("ann") as unit:
             known = await unit.items(["count"])
@@ -99,7 +102,7 @@ async def add(directory: Path, name: str) -> None:
 
 async def read(directory: Path, name: str) -> None:
     """Read until told to stop; a count that falls is an error."""
-    backend = await open_sqlite(directory / "memory.db", busy_seconds=30)
+    backend = await open_sqlite(directory / "memory.db", busy_seconds=PATIENCE)
     last = 0.0
     while not (directory / "stop").exists():
         hot = (await backend.store.snapshot("ann")).hot

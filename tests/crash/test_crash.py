@@ -44,12 +44,13 @@ def test_killed_workers_and_writers_lose_nothing_and_apply_nothing_twice(stage):
     assert _texts_left(stage.directory / "memory.db") == 0
 
 
-def test_processes_read_and_write_one_user_without_a_lock_error(stage):
+def test_processes_read_and_write_one_user_without_a_lock_error(stage_in_memory):
+    stage = stage_in_memory
     for role in ("add", "add", "add", "add", "read", "read"):
         stage.start(role)
-    _wait(lambda: len(stage.lines("done")) + len(stage.lines("errors")) >= 4, seconds=60)
+    _wait(lambda: len(stage.lines("done")) + len(stage.lines("errors")) >= 4, seconds=200)
     stage.tell_to_stop()
-    _wait(lambda: len(stage.lines("done")) + len(stage.lines("errors")) >= 6, seconds=20)
+    _wait(lambda: len(stage.lines("done")) + len(stage.lines("errors")) >= 6, seconds=60)
 
     assert stage.lines("errors") == []
     snapshot = asyncio.run(_snapshot(stage.directory / "memory.db"))

@@ -17,7 +17,7 @@ from dualgate.testing import HashEmbedder
 
 def _open_files(path):
     files = (Path("/proc/self/fd") / each for each in Path("/proc/self/fd").iterdir())
-    return [each for each in files if each.exists() and path.name in str(each.readlink())]
+    return [each for each in files if each.exists() and str(path) in str(each.readlink())]
 
 
 async def test_an_open_that_fails_half_way_leaves_neither_files_nor_threads(tmp_path):
