@@ -49,6 +49,7 @@ async def enqueue(directory: Path, name: str) -> None:
         note(directory, "acknowledged", f"{user} {job.id}")
         await asyncio.sleep(chance.uniform(0.005, 0.03))
     await backend.close()
+    note(directory, "ended", name)
 
 
 async def work(directory: Path, name: str) -> None:

@@ -28,6 +28,8 @@ def test_killed_workers_and_writers_lose_nothing_and_apply_nothing_twice(stage):
         stage.kill(chance.choice(stage.playing(role)))
         stage.start(role)
     stage.tell_to_stop()
+    # An empty queue says that all is done only once nobody writes to it any more.
+    _wait(lambda: len(stage.lines("ended")) == len(stage.playing("enqueue")), seconds=60)
     order = asyncio.run(_drained(stage.directory / "memory.db"))
 
     assert stage.lines("errors") == []
