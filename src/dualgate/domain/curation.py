@@ -144,8 +144,14 @@ def correct(
         if rival is not None:
             supersede(draft, rival, item.id, {"correction": True})
     challenge.end_all(draft, item.id)
+    twins = _twins(draft, item, content, structure)
+    for twin in twins:
+        challenge.end_all(draft, twin.id)
+        supersede(draft, twin, item.id, {"correction": True})
     attribute, value, polarity, qualifiers = structure
     item = _kept(draft.current(item)).with_(
+        pinned=item.pinned or any(twin.pinned for twin in twins),
+        confirm_count=max(each.confirm_count for each in (item, *twins)),
         content=content,
         # The slot stays where the new wording does not name another one.
         attribute=attribute or item.attribute,
@@ -161,6 +167,29 @@ def correct(
     )
     _vouched(draft, item)
     return draft.plan()
+
+
+def _twins(
+    draft: Draft,
+    item: MemoryItem,
+    content: str,
+    structure: tuple[str | None, str | None, Polarity, tuple[str, ...]],
+) -> list[MemoryItem]:
+    """Return the active items that say already what the item is to say [C1]."""
+    others = (
+        each
+        for each in (*draft.hot.values(), *draft.frozen.values())
+        if each.id != item.id and each.subject == item.subject
+    )
+    return [
+        each
+        for each in others
+        if folded(each.content) == folded(content)
+        or (
+            None not in structure[:2]
+            and (each.attribute, each.value, each.polarity, each.qualifiers) == structure
+        )
+    ]
 
 
 def forget(

@@ -287,6 +287,39 @@ def test_a_correction_ends_every_challenge(mind):
     assert mind.challenges == []
 
 
+def test_a_correction_into_what_another_item_says_leaves_one_of_them(mind):
+    """[C1]: the same statement is never active twice"""
+    wrong = mind.knows("The user likes tea")
+    known = mind.knows("The user likes coffee", confirm_count=2.0)
+    mind.does("pin", known)
+
+    new = correct(mind, wrong, "the user likes Coffee", (None, None, wrong.polarity, ()))
+
+    other = mind.current(known)
+    assert (other.status, other.superseded_by) == (Status.SUPERSEDED, new.id)
+    assert (new.confirm_count, new.pinned) == (2.0, True)
+
+
+def test_a_correction_into_the_value_of_another_item_leaves_one_of_them(mind):
+    """[C1]"""
+    wrong = mind.knows("Keep it long", attribute="reply_length", value="long")
+    known = mind.knows("Short answers", attribute="reply_length", value="short")
+
+    new = correct(mind, wrong, "Keep it short", ("reply_length", "short", Polarity.POSITIVE, ()))
+
+    assert mind.current(known).superseded_by == new.id
+
+
+def test_a_correction_leaves_what_is_said_of_somebody_else(mind):
+    """[W3]"""
+    wrong = mind.knows("Likes tea")
+    hers = mind.knows("Likes coffee", subject="sister")
+
+    correct(mind, wrong, "Likes coffee", (None, None, wrong.polarity, ()))
+
+    assert mind.current(hers).status is hers.status
+
+
 def test_the_users_wording_is_not_replaced_by_what_is_heard_later(mind):
     """[F6]"""
     item = mind.knows(attribute="reply_length", value="short", evidence="emotional")
