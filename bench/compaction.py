@@ -33,7 +33,6 @@ from dataclasses import dataclass, field, replace  # noqa: E402
 from pathlib import Path  # noqa: E402
 
 from dualgate import Message  # noqa: E402
-from dualgate.adapters.local.embedder import UseEmbedder  # noqa: E402
 from dualgate.adapters.local.extraction import LocalExtractor  # noqa: E402
 from dualgate.adapters.local.redact import SecretRedactor  # noqa: E402
 from dualgate.adapters.local.summarizer import LocalSummarizer, sentences_in  # noqa: E402
@@ -210,7 +209,7 @@ async def shorter(chat: Chat, summarizer: Summarizer, size: int) -> Compacted:
 
 async def run(locomo_path: Path, bank: Path) -> str:
     """Return the tables."""
-    reading = Remembered(LocalSummarizer(LocalExtractor(UseEmbedder())))
+    reading = Remembered(LocalSummarizer(LocalExtractor()))
     forms = Remembered(LocalSummarizer())
     chats = list(locomo(locomo_path))
     lines = [HEAD, "|---|--:|--:|--:|--:|--:|"]

@@ -78,7 +78,7 @@ async def predict(cases: list[dict[str, Any]]) -> tuple[Predictions, list[float]
 
 def build() -> LocalExtractor:
     embedder = UseEmbedder(cache_size=0)
-    return LocalExtractor(embedder, structurer=LexiconStructurer(SlotReader(embedder)))
+    return LocalExtractor(structurer=LexiconStructurer(SlotReader(embedder)))
 
 
 def reliability(

@@ -29,7 +29,6 @@ from datetime import UTC, datetime  # noqa: E402
 from pathlib import Path  # noqa: E402
 
 from dualgate import Message  # noqa: E402
-from dualgate.adapters.local.embedder import UseEmbedder  # noqa: E402
 from dualgate.adapters.local.prefilter import LocalPrefilter  # noqa: E402
 from dualgate.bootstrap import read_logs  # noqa: E402
 from dualgate.domain.types import Role  # noqa: E402
@@ -115,7 +114,7 @@ def row(name: str, seen: Sequence[Seen], what: str) -> list[str]:
 
 
 async def measured(limit: int) -> list[str]:
-    prefilter = LocalPrefilter(UseEmbedder(cache_size=0))
+    prefilter = LocalPrefilter()
     seen: dict[str, list[Seen]] = {}
 
     async def look(name: str, turn: Turn, worth: int) -> None:

@@ -71,7 +71,7 @@ def embedder() -> UseEmbedder:
 
 @cache
 def _extractor() -> LocalExtractor:
-    return LocalExtractor(embedder(), structurer=structurer())
+    return LocalExtractor(structurer=structurer())
 
 
 @cache

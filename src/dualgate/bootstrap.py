@@ -239,7 +239,7 @@ def wire(
         return classes.get(name, gates)
 
     ids = Uuid7Source()
-    reader = LocalExtractor(reading_embedder, structurer=structurer)
+    reader = LocalExtractor(structurer=structurer)
     parts = Parts(
         store=backend.store,
         queue=backend.queue,
@@ -278,7 +278,7 @@ def wire(
     chat = model or _endpoint_model(settings, parts.tokens)
     if chat is None:
         return parts
-    filter_ = LocalPrefilter(reading_embedder)
+    filter_ = LocalPrefilter()
     return _with_model(parts, settings, chat, reader, None if extractor else filter_)
 
 

@@ -15,7 +15,6 @@ from datetime import datetime
 
 from examples import Example, load_all
 
-from dualgate.adapters.local.embedder import UseEmbedder
 from dualgate.adapters.local.extraction import LocalExtractor
 from dualgate.domain.items import Candidate, Message
 from dualgate.domain.types import Role
@@ -63,7 +62,7 @@ def tally(example: Example, found: list[Candidate], counts: Counter, lang: str) 
 
 
 async def main() -> None:
-    extractor = LocalExtractor(UseEmbedder(cache_size=0))
+    extractor = LocalExtractor()
     counts: Counter = Counter()
     for example in load_all(lambda name: name.split("-")[1] == "h"):
         if example.held_out:

@@ -75,7 +75,7 @@ async def check_models() -> list[Finding]:
     try:
         embedder = UseEmbedder()
         await embedder.embed(list(SENTENCES.values()))
-        extractor = LocalExtractor(embedder, structurer=LexiconStructurer())
+        extractor = LocalExtractor(structurer=LexiconStructurer())
         read = {
             lang: await extractor.extract(_turn(sentence)) for lang, sentence in SENTENCES.items()
         }

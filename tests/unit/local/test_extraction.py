@@ -22,7 +22,7 @@ FLOOR = 0.6  # under it a candidate is refused [M 5.1]
 
 @pytest.fixture(scope="module")
 def extractor() -> LocalExtractor:
-    return LocalExtractor(UseEmbedder())
+    return LocalExtractor()
 
 
 async def read(
@@ -329,7 +329,7 @@ async def test_an_outburst_that_states_something_lasting_is_marked(
 async def test_the_same_turn_gives_the_same_candidates(extractor: LocalExtractor) -> None:
     text = "I'm a welder in Gdansk, allergic to walnuts, and I never drink coffee"
 
-    assert await read(extractor, text) == await read(LocalExtractor(UseEmbedder()), text)
+    assert await read(extractor, text) == await read(LocalExtractor(), text)
 
 
 @pytest.mark.parametrize(
@@ -392,7 +392,7 @@ async def test_a_new_value_for_a_known_slot_is_a_correction(
 ) -> None:
     """[C2, F3]"""
     embedder = UseEmbedder()
-    extractor = LocalExtractor(embedder, structurer=LexiconStructurer(SlotReader(embedder)))
+    extractor = LocalExtractor(structurer=LexiconStructurer(SlotReader(embedder)))
     (found,) = [c for c in await read(extractor, text) if c.attribute == attribute]
 
     assert found.value == value

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from dualgate.adapters.local.embedder import UseEmbedder
 from dualgate.adapters.local.extraction import LocalExtractor
 from dualgate.adapters.local.extraction.implied import LIMIT, implied_in, read_rules
 from dualgate.adapters.local.extraction.reading import read_text
@@ -134,7 +133,7 @@ async def test_the_extractor_proposes_it_as_implied_lasting_and_over_the_floor(
     message = Message(Role.USER, text, AT, "m1")
     turn = Turn(user_id="u", session_id="s", message=message, at=AT, history=())
 
-    found = await LocalExtractor(UseEmbedder()).extract(turn)
+    found = await LocalExtractor().extract(turn)
 
     made = next(each for each in found if each.content == content)
     assert made.evidence is Evidence.IMPLIED

@@ -6,19 +6,16 @@ costs a call, what it stops for nothing is lost.
 
 from __future__ import annotations
 
-from dualgate.adapters.local.extraction import judging, promises
+from dualgate.adapters.local.extraction import encoder, judging, promises
 from dualgate.adapters.local.extraction.features import language
 from dualgate.adapters.local.extraction.model import load
 from dualgate.adapters.local.extraction.reading import read_text
 from dualgate.domain.types import Role
-from dualgate.pipeline.ports import Embedder, Turn
+from dualgate.pipeline.ports import Turn
 
 
 class LocalPrefilter:
     """The probability that some clause of a turn states something lasting, or for the task."""
-
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
 
     async def promise(self, turn: Turn) -> float:
         """Return how likely the turn states anything at all, 0-1."""
@@ -32,10 +29,10 @@ class LocalPrefilter:
         if not reading.clauses:
             return 0.0
         model = load()
-        chosen = judging.worth_embedding(reading, model)
+        chosen = judging.worth_reading(reading, model)
         if not chosen:
             return 0.0
-        vectors = await self._embedder.embed(judging.texts_to_embed(reading, chosen))
-        lines = judging.states(reading, chosen, vectors, model)
+        encoded = await encoder.read(reading, chosen)
+        lines = judging.states(reading, chosen, encoded, model)
         stated = float((1.0 - lines[:, 0]).max())
-        return max(stated, judging.turn_promise(reading, vectors, model))
+        return max(stated, judging.turn_promise(reading, encoded, model))

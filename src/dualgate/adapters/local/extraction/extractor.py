@@ -1,6 +1,6 @@
 """The extractor that needs no key and no network: reads a turn, proposes candidates [W3-W5, T3].
 
-    own voice → clauses → states (model) → runs → attributes (model) → wording → Candidate
+    own voice → clauses → encoder → states → runs → attributes → wording → Candidate
 
 Rule: this file puts the steps in order and builds candidates; every step has its own file.
 """
@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import Protocol
 
 from dualgate.adapters.local.dates import DateMention, absolute, resolve
-from dualgate.adapters.local.extraction import judging, promises
+from dualgate.adapters.local.extraction import encoder, judging, promises
 from dualgate.adapters.local.extraction.antecedents import (
     heading_of,
     is_led_by_nobody,
@@ -38,7 +38,7 @@ from dualgate.adapters.local.extraction.kinds import (
     is_retold,
     is_wished,
 )
-from dualgate.adapters.local.extraction.model import Array, Model, load
+from dualgate.adapters.local.extraction.model import Model, load
 from dualgate.adapters.local.extraction.reading import Reading, read_text
 from dualgate.adapters.local.extraction.wording import sentence
 from dualgate.adapters.local.names import entities_in, expiry_in
@@ -54,7 +54,7 @@ from dualgate.domain.types import (
     Sensitivity,
     Source,
 )
-from dualgate.pipeline.ports import Embedder, Structurer, Turn
+from dualgate.pipeline.ports import Structurer, Turn
 
 # Under this a turn is read in the event loop; over it, in a thread.
 THREAD_AT = 1_500
@@ -102,11 +102,9 @@ class LocalExtractor:
 
     def __init__(
         self,
-        embedder: Embedder,
         dates: Dates = resolve,
         structurer: Slots | None = None,
     ) -> None:
-        self._embedder = embedder
         self._dates = dates
         self._structurer = structurer
         self._secrets = SecretRedactor()
@@ -129,9 +127,9 @@ class LocalExtractor:
         agreed = self._agreed(turn, reading)
         if not chosen:
             return agreed
-        vectors = await self._embedder.embed(judging.texts_to_embed(reading, chosen))
-        lines = judging.states(reading, chosen, vectors, model)
-        found = judging.statements(reading, chosen, vectors, lines, model)
+        encoded = await encoder.read(reading, chosen)
+        lines = judging.states(reading, chosen, encoded, model)
+        found = judging.statements(reading, chosen, encoded, lines, model)
         found = [
             each
             for each in found
@@ -144,11 +142,11 @@ class LocalExtractor:
             found = [each for each in found if each.end > reading.clauses[0].end]
         if not found:
             return agreed
-        described = judging.describe(reading, found, await self._vectors_of(found), model)
+        described = judging.describe(reading, found, encoded, model)
         found = [
             _scoped(each, kinds, reading) for each, kinds in zip(found, described, strict=True)
         ]
-        promise = judging.turn_promise(reading, vectors, model)
+        promise = judging.turn_promise(reading, encoded, model)
         made = []
         for each, kinds in zip(found, described, strict=True):
             sure = model.confidence(judging.grounds(each, kinds, promise, reading))
@@ -208,14 +206,11 @@ class LocalExtractor:
         def prepare() -> tuple[Reading, list[int]]:
             history = [(each.role.value, each.content) for each in turn.history]
             reading = read_text(turn.message.content, history)
-            return reading, judging.worth_embedding(reading, model)
+            return reading, judging.worth_reading(reading, model)
 
         if len(turn.message.content) > THREAD_AT:
             return await asyncio.to_thread(prepare)
         return prepare()
-
-    async def _vectors_of(self, found: Sequence[judging.Statement]) -> Array:
-        return await self._embedder.embed([each.text for each in found])
 
     def _holds_secret(self, text: str) -> bool:
         return bool(_NAMED_SECRET.search(text)) or self._secrets.finds(text)

@@ -141,16 +141,6 @@ def clause_ids(
     return described
 
 
-def turn_ids(setting: Setting) -> Ids:
-    """Describe the turn as a whole: is it said in earnest, by the user, about themselves?"""
-    own = cues_in(setting.own)
-    names = {f"g:{gram}" for gram in _grams(setting.own, 4)} | {f"c:{cue}" for cue in own}
-    names |= _kinds(setting.own, own)
-    names |= {f"cc:{a}:{b}" for i, a in enumerate(own) for b in own[i + 1 :]}
-    names |= {f"a:{cue}" for cue in cues_in(setting.reply_to)} if setting.reply_to else {"a:none"}
-    return _ids(names | {f"lang:{setting.lang}", f"carried:{setting.carried}"})
-
-
 def _length(text: str, lang: str) -> int:
     return min((len(text) if lang == "zh" else len(text) // 4) // 3, 10)
 
@@ -163,32 +153,6 @@ def _neighbour(
     words = tokens(clauses[index].text)
     near = words[-3:] if side == "p" else words[:3]
     return {f"{side}:{cue}" for cue in cues[index]} | {f"{side}w:{word}" for word in near}
-
-
-def join_ids(left: Clause, right: Clause, lang: str) -> Ids:
-    """Describe the seam between two clauses: does the right one go on with the left one's fact?"""
-    left_cues, right_cues = cues_in(left.text), cues_in(right.text)
-    names = {f"lc:{cue}" for cue in left_cues} | {f"rc:{cue}" for cue in right_cues}
-    names |= {f"lr:{a}:{b}" for a in left_cues for b in right_cues}
-    words, after = tokens(left.text), tokens(right.text)
-    names |= {f"r:{gram}" for gram in (*after[:5], " ".join(after[:2]), " ".join(after[:3]))}
-    names |= {f"e:{gram}" for gram in (*words[-3:], " ".join(words[-2:]))}
-    names |= {f"b:{word}" for word in words[:2]} | {f"m:{right.before}", f"lang:{lang}"}
-    names |= {f"m:{lang}:{right.before}", f"ll:{_length(left.text, lang)}"}
-    names |= {f"rl:{_length(right.text, lang)}", f"both:{len(set(words) & set(after)) > 1}"}
-    return _ids(names)
-
-
-def candidate_ids(text: str, setting: Setting, before: str, after: str) -> Ids:
-    """Describe a joined stretch, for its type, evidence, polarity, owner and sensitivity."""
-    own = cues_in(text)
-    names = {f"g:{gram}" for gram in _grams(text, 3)} | {f"c:{cue}" for cue in own}
-    names |= _kinds(text, own)
-    names |= {f"cc:{a}:{b}" for i, a in enumerate(own) for b in own[i + 1 :]}
-    names |= {f"p:{cue}" for cue in cues_in(before)} | {f"n:{cue}" for cue in cues_in(after)}
-    names |= {f"t:{cue}" for cue in cues_in(setting.own)} | {f"lang:{setting.lang}"}
-    names |= {f"a:{cue}" for cue in cues_in(setting.reply_to)} if setting.reply_to else {"a:none"}
-    return _ids(names)
 
 
 def statement_ids(content: str) -> Ids:

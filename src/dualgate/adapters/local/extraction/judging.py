@@ -1,7 +1,7 @@
 """Judging: from clauses to statements, with the probabilities of the fitted model.
 
 Rule: the model proposes, this file composes: which clauses state something lasting, which of them
-belong together, and what kind of statement they make. Synchronous; embeddings come in as arguments.
+belong together, and what kind of statement they make. Synchronous; what was read comes in as argument.
 """
 
 from __future__ import annotations
@@ -20,14 +20,9 @@ from dualgate.adapters.local.extraction.bonds import (
     leans,
     parts,
 )
-from dualgate.adapters.local.extraction.clauses import Clause
 from dualgate.adapters.local.extraction.cues import cues_in
-from dualgate.adapters.local.extraction.features import (
-    candidate_ids,
-    clause_ids,
-    join_ids,
-    turn_ids,
-)
+from dualgate.adapters.local.extraction.encoder import Encoded
+from dualgate.adapters.local.extraction.features import clause_ids
 from dualgate.adapters.local.extraction.kinds import is_outburst, named_kind, named_polarity
 from dualgate.adapters.local.extraction.model import Array, Model
 from dualgate.adapters.local.extraction.reading import Reading
@@ -36,7 +31,6 @@ from dualgate.domain.types import ItemType, Scope
 # A clause under this is not even proposed; calibration decides what reaches 0.6 [M 5.1].
 PROPOSE_AT = 0.30
 JOIN_AT = 0.6
-AGREEMENT = 5.0  # brings the products of two unit vectors near the size of the vectors
 # What hardly states anything by itself rather belongs to its neighbour.
 WEAK_AT = 0.6
 JOIN_WEAK_AT = 0.35
@@ -46,8 +40,8 @@ EMOTIONAL_AT = 0.35
 CORRECTION_AT = 0.75
 # What is wanted in an outburst may not be wanted tomorrow; what one is, one is in any mood.
 WISHES = frozenset({"preference", "constraint", "rule", "decision"})
-# A turn with more clauses than this is first thinned by the cheap head, without embeddings.
-EMBED_LIMIT = 32
+# A turn with more clauses than this is first thinned by the cheap head, without the encoder.
+ENCODE_LIMIT = 32
 # In a turn as long as a document, only clauses that speak of someone, or to someone, are read.
 READ_LIMIT = 160
 _PERSONAL = re.compile(
@@ -56,6 +50,19 @@ _PERSONAL = re.compile(
     re.IGNORECASE,
 )
 STATES = ("none", "lasting", "task", "moment")
+# The questions that the encoder's heads answer, with their labels in order.
+LABELS = {
+    "state": STATES,
+    "join": ("apart", "together"),
+    "turn": ("none", "some"),
+    "item_type": tuple(each.value for each in ItemType),
+    "evidence": ("explicit", "implied", "emotional"),
+    "correction": ("no", "yes"),
+    "polarity": ("+", "-"),
+    "subject": ("user", "assistant", "other"),
+    "sensitivity": ("normal", "personal", "sensitive"),
+}
+ATTRIBUTE_HEADS = tuple(name for name in LABELS if name not in ("state", "join", "turn"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +83,10 @@ class Statement:
     beside: float = 0.0  # how sure the surer neighbour is
 
 
-def worth_embedding(reading: Reading, model: Model) -> list[int]:
-    """Choose the clauses to embed: all of a normal turn, the most promising of a long one."""
+def worth_reading(reading: Reading, model: Model) -> list[int]:
+    """Choose the clauses to read: all of a normal turn, the most promising of a long one."""
     count = len(reading.clauses)
-    if count <= EMBED_LIMIT:
+    if count <= ENCODE_LIMIT:
         return list(range(count))
     personal = [i for i, clause in enumerate(reading.clauses) if _PERSONAL.search(clause.text)]
     half = READ_LIMIT // 2
@@ -87,38 +94,18 @@ def worth_embedding(reading: Reading, model: Model) -> list[int]:
     if not read:
         return []
     ids = clause_ids(reading.clauses, reading.setting, read)
-    promise = 1.0 - model["gate"].probabilities(ids, None)[:, 0]
-    best = np.argsort(-promise, kind="stable")[:EMBED_LIMIT]
+    promise = 1.0 - model.gate.probabilities(ids, None)[:, 0]
+    best = np.argsort(-promise, kind="stable")[:ENCODE_LIMIT]
     return sorted(read[int(index)] for index in best)
 
 
-def texts_to_embed(reading: Reading, chosen: Sequence[int]) -> list[str]:
-    """The turn as a whole first, then the clauses."""
-    return [reading.setting.own, *(reading.clauses[index].text for index in chosen)]
-
-
-def clause_dense(vectors: Array) -> Array:
-    """One dense view per clause: its own vector and the turn's."""
-    turn = np.repeat(vectors[:1], len(vectors) - 1, axis=0)
-    return np.concatenate([vectors[1:], turn], axis=1)
-
-
-def states(reading: Reading, chosen: Sequence[int], vectors: Array, model: Model) -> Array:
+def states(reading: Reading, chosen: Sequence[int], encoded: Encoded, model: Model) -> Array:
     """Return the state probabilities of every clause; those not chosen are "none"."""
     result = np.zeros((len(reading.clauses), len(STATES)), dtype=np.float32)
     result[:, 0] = 1.0
-    if chosen:
-        ids = clause_ids(reading.clauses, reading.setting, chosen)
-        result[list(chosen)] = model["state"].probabilities(ids, clause_dense(vectors))
+    for index in chosen:
+        result[index] = model.tempered("state", encoded.span("state", index, index))
     return result
-
-
-def seam_dense(left: Array, right: Array) -> Array:
-    """One dense view per seam: the vectors of both clauses, and where they point the same way.
-
-    left and right are (n, dim); the result is (n, 3 dim).
-    """
-    return np.concatenate([left, right, AGREEMENT * left * right], axis=1)
 
 
 def joined(
@@ -143,19 +130,14 @@ def joined(
     return runs
 
 
-def seam_lines(
-    reading: Reading, chosen: Sequence[int], vectors: Array, model: Model
-) -> dict[int, float]:
+def seam_lines(chosen: Sequence[int], encoded: Encoded, model: Model) -> dict[int, float]:
     """Return, by the place of the right clause, how surely it goes on with what the left states."""
-    place = {index: line for line, index in enumerate(chosen, start=1)}
-    pairs = [index for index in chosen if index - 1 in place]
-    if not pairs:
-        return {}
-    lang = reading.setting.lang
-    ids = [join_ids(reading.clauses[i - 1], reading.clauses[i], lang) for i in pairs]
-    dense = seam_dense(vectors[[place[i - 1] for i in pairs]], vectors[[place[i] for i in pairs]])
-    sure = model["join"].probabilities(ids, dense)[:, 1]
-    return {index: float(line) for index, line in zip(pairs, sure, strict=True)}
+    read = set(chosen)
+    return {
+        index: float(model.tempered("join", encoded.seam(index))[1])
+        for index in chosen
+        if index - 1 in read
+    }
 
 
 def _scopes(reading: Reading, probabilities: Array) -> list[Scope | None]:
@@ -185,11 +167,11 @@ def _scope(line: Array) -> Scope | None:
 
 
 def statements(
-    reading: Reading, chosen: Sequence[int], vectors: Array, probabilities: Array, model: Model
+    reading: Reading, chosen: Sequence[int], encoded: Encoded, probabilities: Array, model: Model
 ) -> list[Statement]:
     """Compose the statements of a turn."""
     found = []
-    seams = seam_lines(reading, chosen, vectors, model)
+    seams = seam_lines(chosen, encoded, model)
     for first, last, scope in joined(reading, probabilities, seams):
         column = STATES.index(scope.value)
         # The strongest clause decides, the others soften it; what was only attached does not count.
@@ -227,9 +209,9 @@ def _compared(found: list[Statement], seam_of: Mapping[int, float]) -> list[Stat
     ]
 
 
-def turn_promise(reading: Reading, vectors: Array, model: Model) -> float:
+def turn_promise(reading: Reading, encoded: Encoded, model: Model) -> float:
     """Return how likely the turn as a whole states anything lasting."""
-    return float(model["turn"].probabilities([turn_ids(reading.setting)], vectors[:1])[0, 1])
+    return float(model.tempered("turn", encoded.span("turn", 0, len(reading.clauses)))[1])
 
 
 def grounds(
@@ -289,32 +271,13 @@ def serves(said: str, meant: str) -> float:
     return 1.0 if said == meant else _SERVES[meant].get(said, 0.0)
 
 
-def describe(reading: Reading, found: Sequence[Statement], vectors: Array, model: Model) -> list[dict[str, tuple[str, float]]]:
+def describe(
+    reading: Reading, found: Sequence[Statement], encoded: Encoded, model: Model
+) -> list[dict[str, tuple[str, float]]]:
     """Return, per statement, the label and probability of every attribute head."""
-    if not found:
-        return []
-    ids = [
-        candidate_ids(
-            each.text,
-            reading.setting,
-            _text(reading.clauses, each.first - 1),
-            _text(reading.clauses, each.last + 1),
-        )
-        for each in found
+    described = [
+        {name: _labelled(name, each, encoded, model) for name in ATTRIBUTE_HEADS} for each in found
     ]
-    described: list[dict[str, tuple[str, float]]] = [{} for _ in found]
-    for name in ATTRIBUTE_HEADS:
-        head = model[name]
-        lines = head.probabilities(ids, vectors)
-        for index, line in enumerate(lines):
-            # For types the likeliest label gives way to the one that serves best.
-            line = line @ NEARNESS if name == "item_type" else line  # noqa: PLW2901
-            best = int(line.argmax())
-            if name == "evidence" and line[head.labels.index("emotional")] >= EMOTIONAL_AT:
-                best = head.labels.index("emotional")
-            if name == "correction" and line[head.labels.index("yes")] < CORRECTION_AT:
-                best = head.labels.index("no")
-            described[index][name] = (head.labels[best], float(line[best]))
     # The own words come without their marks; how they were shouted stands in the turn.
     shouted = any(_SHOUTED.match(reading.text, clause.end) for clause in reading.clauses)
     outburst = is_outburst(reading.setting.own + "!!" * shouted)
@@ -328,6 +291,21 @@ def describe(reading: Reading, found: Sequence[Statement], vectors: Array, model
         if against is not None:
             kinds["polarity"] = (against.value, 1.0)
     return described
+
+
+def _labelled(
+    name: str, said: Statement, encoded: Encoded, model: Model
+) -> tuple[str, float]:
+    line = model.tempered(name, encoded.span(name, said.first, said.last))
+    labels = LABELS[name]
+    # For types the likeliest label gives way to the one that serves best.
+    line = line @ NEARNESS if name == "item_type" else line
+    best = int(line.argmax())
+    if name == "evidence" and line[labels.index("emotional")] >= EMOTIONAL_AT:
+        best = labels.index("emotional")
+    if name == "correction" and line[labels.index("yes")] < CORRECTION_AT:
+        best = labels.index("no")
+    return labels[best], float(line[best])
 
 
 NAMED_SURE = 0.7
@@ -352,8 +330,3 @@ NEARNESS = np.array(
     [[1.0 if meant == said else _SERVES[meant].get(said, 0.0) for said in TYPES] for meant in TYPES],
     dtype=np.float32,
 )
-ATTRIBUTE_HEADS = ("item_type", "evidence", "correction", "polarity", "subject", "sensitivity")
-
-
-def _text(clauses: Sequence[Clause], index: int) -> str:
-    return clauses[index].text if 0 <= index < len(clauses) else ""

@@ -18,6 +18,8 @@ from dualgate.adapters.local.extraction.features import BUCKETS, Ids
 
 Array = NDArray[np.float32]
 WEIGHTS = "weights.npz"
+TEMPER = "temper/"
+TINY = np.float32(1e-6)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,14 +43,23 @@ class Head:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Model:
-    """All heads, and the fit that turns the grounds of a statement into its confidence."""
+    """The cheap head for long turns, and the fits that make probabilities honest."""
 
-    heads: Mapping[str, Head]
+    gate: Head
+    tempers: Mapping[str, Array]  # per question: a temperature, then a bias a label
     sure_weights: Array
     sure_bias: Array
 
-    def __getitem__(self, name: str) -> Head:
-        return self.heads[name]
+    def tempered(self, name: str, line: Array) -> Array:
+        """Return probabilities of a question as they turned out on turns that nobody was fitted to.
+
+        A network is too sure of itself; one factor and a bias a label mend that (bias-corrected
+        temperature scaling: Alexandari et al. 2020, arXiv:1901.06852).
+        """
+        temper = self.tempers[name]
+        logits = temper[0] * np.log(line + TINY) + temper[1:]
+        shifted = np.exp(logits - logits.max())
+        return np.asarray(shifted / shifted.sum(), dtype=np.float32)
 
     def confidence(self, grounds: Array) -> float:
         """Return how often a statement with these grounds is right."""
@@ -59,10 +70,17 @@ class Model:
 def load() -> Model:
     """Read the weights that come with the package."""
     with files(__package__).joinpath(WEIGHTS).open("rb") as file, np.load(file) as stored:
-        arrays = {name: stored[name] for name in stored.files}
-    names = sorted({name.split("/")[0] for name in arrays if "/" in name})
+        return model_of({name: stored[name] for name in stored.files})
+
+
+def model_of(arrays: Mapping[str, NDArray[np.generic]]) -> Model:
+    """Return the model of a stored file."""
+    tempers = [name for name in arrays if name.startswith(TEMPER)]
     return Model(
-        {name: head_of(arrays, name) for name in names}, arrays["sure_weights"], arrays["sure_bias"]
+        head_of(arrays, "gate"),
+        {name.removeprefix(TEMPER): np.asarray(arrays[name], np.float32) for name in tempers},
+        np.asarray(arrays["sure_weights"], dtype=np.float32),
+        np.asarray(arrays["sure_bias"], dtype=np.float32),
     )
 
 

