@@ -29,6 +29,10 @@ COMPOSED = 0.3  # turns of several statements per turn of the calibration tenth
 TYPE_SERVES = 0.25
 COVERS = 0.5
 PIECE = 0.8
+# Labels name what matters in a turn, not all that is true of it. Of 63 proposals of unseen turns
+# that no label bears out, in turns that state something, 28 were true and lasting when read again;
+# of 27 in turns that state nothing, none.
+LEFT_OUT = 0.45
 GATE_STRENGTH = 0.03
 SPARSE_SCALE = 0.5
 
@@ -108,8 +112,8 @@ def fit_temper(name: str, logs: np.ndarray, target: np.ndarray) -> np.ndarray:
     return temper.astype(np.float32)
 
 
-def proposals(each: Example, encoded: Encoded, model: models.Model) -> list[tuple[np.ndarray, bool]]:
-    """Return, for every lasting proposal of a turn, what its confidence rests on and if it is right."""
+def proposals(each: Example, encoded: Encoded, model: models.Model) -> list[tuple[np.ndarray, float]]:
+    """Return, per lasting proposal, what its confidence rests on and how likely it is right."""
     chosen = range(len(each.clauses))
     lines = judging.states(each.reading, chosen, encoded, model)
     found = judging.statements(each.reading, chosen, encoded, lines, model)
@@ -117,8 +121,10 @@ def proposals(each: Example, encoded: Encoded, model: models.Model) -> list[tupl
     turn = judging.turn_promise(each.reading, encoded, model)
     both = [pair for pair in zip(found, described, strict=True) if pair[0].scope.value == "lasting"]
     rights, pieces = right_ones(each, both)
+    states = any(each.state(index) == "lasting" for index in chosen)
+    otherwise = LEFT_OUT if states else 0.0
     return [
-        (judging.grounds(said, kinds, turn, each.reading), index in rights)
+        (judging.grounds(said, kinds, turn, each.reading), 1.0 if index in rights else otherwise)
         for index, (said, kinds) in enumerate(both)
         if index not in pieces
     ]
@@ -160,9 +166,13 @@ def found_length(said: judging.Statement) -> int:
     return said.end - said.start
 
 
-def fit_confidence(found: Sequence[tuple[np.ndarray, bool]]) -> dict[str, np.ndarray]:
+def fit_confidence(found: Sequence[tuple[np.ndarray, float]]) -> dict[str, np.ndarray]:
     grounds, rights = np.stack([ground for ground, _ in found]), np.array([right for _, right in found])
-    fitted = LogisticRegression(C=1.0, max_iter=500).fit(grounds, rights)
+    # A proposal that is right to a part stands for both, each with its weight.
+    both = np.concatenate([grounds, grounds])
+    target = np.repeat([True, False], len(grounds))
+    fitted = LogisticRegression(C=1.0, max_iter=500)
+    fitted.fit(both, target, sample_weight=np.concatenate([rights, 1.0 - rights]))
     print(f"confidence: {len(rights)} proposals, {np.mean(rights):.0%} right; {fitted.coef_[0].round(2)}")
     return {
         "sure_weights": fitted.coef_[0].astype(np.float32),

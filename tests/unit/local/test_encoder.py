@@ -33,7 +33,10 @@ def test_the_likeliest_cut_wins_not_the_longest_piece() -> None:
 
 def test_a_character_nobody_knows_is_one_unknown_piece() -> None:
     assert cut("data☃base") == [f"{SPACE}data", "<unk>", "base"]
-    assert cut("\x00\ud800") == [SPACE, "<unk>", "<unk>"]
+
+
+def test_what_nobody_sees_changes_nothing() -> None:
+    assert cut("data\x00ba\u200bse\ud800") == cut("database")
 
 
 def test_full_width_letters_are_read_as_plain_ones() -> None:
@@ -71,9 +74,9 @@ def test_the_words_around_a_clause_change_what_it_states(alone: str, framed: str
 
 
 def test_what_was_asked_is_read_before_the_answer() -> None:
-    own = (("assistant", "What is your daughter's name?"),)
-    text = (("assistant", "What should the function be called?"),)
-    assert lasting("Lily", 0, own) > lasting("Lily", 0, text)
+    own = (("assistant", "Any food allergies I should know about?"),)
+    text = (("assistant", "Which word shall I put into the second line of the poem?"),)
+    assert lasting("peanuts", 0, own) > lasting("peanuts", 0, text)
 
 
 def test_a_turn_longer_than_a_window_is_read_whole_and_in_bounds() -> None:

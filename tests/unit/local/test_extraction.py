@@ -208,7 +208,7 @@ async def test_what_somebody_unnamed_or_a_figure_is_like_is_not_kept(
 @pytest.mark.parametrize(
     ("text", "content", "subject"),
     [
-        ("我的老板特别严格，总是要求我周末加班。", "用户的老板总是要求用户周末加班", "老板"),
+        ("我的老板特别严格，总是要求我周末加班。", "用户的老板特别严格，总是要求用户周末加班", "老板"),
         ("我女儿三岁了，她对海鲜过敏。", "用户的女儿对海鲜过敏", "女儿"),
     ],
 )

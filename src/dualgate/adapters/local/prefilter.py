@@ -15,10 +15,10 @@ from dualgate.pipeline.ports import Turn
 
 
 class LocalPrefilter:
-    """The probability that some clause of a turn states something lasting, or for the task."""
+    """The probability that a turn states something lasting."""
 
     async def promise(self, turn: Turn) -> float:
-        """Return how likely the turn states anything at all, 0-1."""
+        """Return how likely the turn, or any clause of it, states something lasting, 0-1."""
         text = turn.message.content
         if turn.message.role is Role.ASSISTANT:
             return 1.0 if promises.promise_in(text, language(text)) is not None else 0.0
@@ -34,5 +34,5 @@ class LocalPrefilter:
             return 0.0
         encoded = await encoder.read(reading, chosen)
         lines = judging.states(reading, chosen, encoded, model)
-        stated = float((1.0 - lines[:, 0]).max())
+        stated = float(lines[:, judging.STATES.index("lasting")].max())
         return max(stated, judging.turn_promise(reading, encoded, model))

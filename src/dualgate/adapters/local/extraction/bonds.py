@@ -144,7 +144,7 @@ def leads_on(text: str) -> bool:
 _LEADS_ON = re.compile(
     r"^(?:除此之外|除了这些|另外|此外|其实|不过|而且|所以)?[，,]?(?:我)?(?:最近|近来|近期|这段时间|平时|有时候?|[昨今明前后]天|昨晚|今晚|其实|另外|此外|除此之外|除了这些|默认(?:情况下|的话)?|一般(?:来说|情况下|来讲)?|通常|总的来说|总体上|原则上|长期来(?:看|说)|按(?:惯例|老规矩|习惯)|老规矩|跟以前一样|和之前一样|照旧|(?:我)?还是那句话|改一?下|更正(?:一下)?|更新(?:一下)?|补充(?:一下)?|纠正(?:一下)?)$"
     r"|^\W*(?:(?:and|but|so|also|well|oh|okay|ok|yes)\W+)*(?:recently|lately|actually|sometimes|besides|in addition|by the way|yesterday|today|tonight|tomorrow|last night|in (?:the )?future|usually|nowadays|these days|in my (?:free|spare) time|as for \w+"
-    r"|by default|in general|generally(?: speaking)?|as (?:a rule|ever|always|usual|before|a standing rule)|all in all|on the whole|normally|my usual|same as (?:ever|always|before|usual)|for all our (?:chats|talks|sessions)|correction|update|change of plans?|small (?:change|update|correction)|new rule|standing (?:rule|request|order))\W*$",
+    r"|(?:in order |just )?to [a-z]+ (?:the|my|our|a|an|this|that|some|it)\b[\w' -]{0,30}|by default|in general|generally(?: speaking)?|as (?:a rule|ever|always|usual|before|a standing rule)|all in all|on the whole|normally|my usual|same as (?:ever|always|before|usual)|for all our (?:chats|talks|sessions)|correction|update|change of plans?|small (?:change|update|correction)|new rule|standing (?:rule|request|order))\W*$",
     re.IGNORECASE,
 )
 

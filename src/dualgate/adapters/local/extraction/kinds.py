@@ -64,7 +64,7 @@ def named_polarity(text: str) -> Polarity | None:
 
 
 _PLAIN = re.compile(
-    r"^我(?:一直|从小)?(?:对.{1,12}过敏|吃素|住在.{2,8}|叫.{1,6})$"
+    r"^我(?:一直|从小)?(?:对.{1,12}过敏|吃素|住在.{2,8}|叫.{1,6})$|^(?:好的?[，,]?)?那?就(?:定|选)[^，,]{1,10}(?:了|吧)$"
     r"|^\W*(?:(?:and|also|btw)\W+)*(?:(?:i'm|i am) (?:severely |very )?(?:allergic to|lactose|vegetarian|vegan)|i live in|my name is|call me)\b.{0,30}$",
     re.IGNORECASE,
 )

@@ -8,6 +8,7 @@ Rule: pure Python over a table; linear in the length of a text, since no piece i
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 
@@ -16,6 +17,8 @@ PIECE_LIMIT = 16  # characters; longer pieces of the vocabulary are never looked
 WORD_LIMIT = 400
 CACHE_LIMIT = 20_000
 _UNKNOWN_COST = 10.0  # below the rarest piece, as SentencePiece has it
+# Lone surrogates, control and zero-width characters: nobody sees them, and no piece has them.
+_UNSEEN = re.compile(r"[\ud800-\udfff\x00-\x08\x0e-\x1f\x7f-\x9f\u200b-\u200f\u2060\ufeff\ufffd]")
 
 
 class Tokenizer:
@@ -34,7 +37,7 @@ class Tokenizer:
 
     def __call__(self, text: str, *, starts_word: bool = True) -> list[int]:
         """Return the ids of a text; without `starts_word` its first word goes on with the one before."""
-        plain = unicodedata.normalize("NFKC", text)
+        plain = _UNSEEN.sub("", unicodedata.normalize("NFKC", text))
         ids: list[int] = []
         for number, word in enumerate(plain.split()):
             marked = SPACE + word[:WORD_LIMIT] if starts_word or number else word[:WORD_LIMIT]
