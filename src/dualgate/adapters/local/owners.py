@@ -20,6 +20,8 @@ _OWNER = re.compile(
 _SYSTEM = re.compile(
     r"^(?:the |our |my |(?:the )?user['’]s (?:side['’]s )?)?(?P<en>[\w -]{2,30}?) (?:now |still |currently )?"
     r"(?:uses?|runs|is|was|has|moved|migrated|switched|stores|needs|will)\b"
+    r"|^(?:我们|我)?(?:把|将)(?P<moved>[^，。\s从]{1,8}?)(?:项目)?从"
+    r"|^(?P<left>[^，。\s用户我们的]{1,8}?)(?:项目)?(?:现在|目前|已经|已)?(?:不(?:在|用|跑|走)|延期|推迟|改期|提前)"
     r"|^(?P<zh>[^，。\s用户我们的]{1,8}?)(?:项目|服务器?|系统|模块|组|端)?(?:现在|目前|已经|已)?(?:用|使用|采用|跑|迁|换|部署|改)",
     re.IGNORECASE,
 )
@@ -46,11 +48,15 @@ TELLER = re.compile(r"^(?:用户[：:]|用户这边(?:的)?|the user:)\s*", re.I
 
 
 def system(content: str) -> str | None:
-    """Return which system a statement is about, where it says more than "the service"."""
+    """Return which system a statement is about, where it says more than "the service".
+
+    >>> system("用户这边把云雀从DuckDB搬到InfluxDB了"), system("用户：绳结不在Hetzner了，现在部署到Netcup")
+    ('云雀', '绳结')
+    """
     match = _SYSTEM.search(simplified(TELLER.sub("", content.strip())))
     if match is None:
         return None
-    name = folded(match["en"] or match["zh"])
+    name = folded(match["en"] or match["moved"] or match["left"] or match["zh"])
     own = [word for word in re.split(r"[\s-]+", _ANY_ZH.sub("", name)) if word and word not in _ANY_SYSTEM]
     known_value = lexicon().named(name) is not None or any(lexicon().named(word) for word in own)
     return None if not own or known_value else " ".join(own)

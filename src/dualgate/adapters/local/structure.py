@@ -111,6 +111,9 @@ class LexiconStructurer:
         self._of_products = {
             slot.attribute for slot in self._slots if slot.kinds & _PRODUCTS or slot.attribute == "theme"
         }
+        self._of_projects = self._of_products | {
+            row.attribute for row in self._fitted.values() if row.of_project
+        }
         self._types: dict[str, tuple[ItemType, ...]] = {
             row.attribute: WISHED for row in self._fitted.values() if row.wish
         }
@@ -246,12 +249,13 @@ class LexiconStructurer:
             row = replace(row, attribute=row.plain, denies=True)
         if not row.values:
             value = self._named(row.attribute, _bare(found.value), content)
-            owner = folded(found.owner or self._named_owner(row, value, content))
+            held = found.owner if found.owner and not leaves(content, found.owner) else None
+            owner = folded(held or self._named_owner(row, value, content))
             of = () if not owner or _NO_OWNER.match(owner) else (self.canonical("", owner),)
             polarity = Polarity.NEGATIVE if row.denies and denial_in(content) else Polarity.POSITIVE
             empty = not value or value in _NO_VALUE
-            name = (found.owner or owner) if of else ""
-            if leaves(content, found.value):
+            name = (held or owner) if of else ""
+            if leaves(content, _bare(found.value)):
                 polarity = Polarity.NEGATIVE
             if empty or (row.of_project and not name and row.attribute not in self._cardinality):
                 return None
@@ -280,7 +284,9 @@ class LexiconStructurer:
         names = [
             name
             for name in entities_in(content)
-            if plain not in folded(name) and (dated or folded(name) not in plain)
+            if plain not in folded(name)
+            and (dated or folded(name) not in plain)
+            and not leaves(content, name)
         ]
         return names[0] if len(names) == 1 else ""
 
@@ -323,7 +329,7 @@ class LexiconStructurer:
         if found.qualifiers or found.attribute in _OWNED:
             return found
         said = person(content)
-        if said is None and found.attribute in self._of_products:
+        if said is None and found.attribute in self._of_projects:
             said = system(content)
         return replace(found, qualifiers=(self.canonical("", said),), owner=said) if said else found
 
@@ -344,6 +350,8 @@ class LexiconStructurer:
                 value, near = _conceptual(slot, text, statement)
             if value is None or (slot.unless is not None and slot.unless.search(text)):
                 continue
+            if slot.attribute in self._of_products:
+                value = _bare(value)
             canonical = self.canonical(slot.attribute, value)
             # Lists and running text exclude each other; other forms stand side by side.
             attribute = LAYOUT.get((slot.attribute, canonical), slot.attribute)
@@ -516,8 +524,11 @@ def _hours(value: str, content: str) -> str:
     if not numbers:
         return simplified(folded(value))
     at = content.find(value)
-    near = value if at < 0 else content[max(0, at - 14) : at + len(value) + 3]
-    bound = next((name for text in (value, near) for form, name in _BOUND if form.search(text)), "")
+    # Chinese says it behind the hour, English before: "六点以后", "after six".
+    after = "" if at < 0 else content[at : at + len(value) + 3]
+    before = "" if at < 0 else content[max(0, at - 14) : at]
+    places = (value, after, before)
+    bound = next((name for text in places for form, name in _BOUND if form.search(text)), "")
     return " ".join([*bound.split(), *(f"{number:g}" for number in numbers)])
 
 
@@ -537,7 +548,7 @@ def _bare(value: str) -> str:
 
 
 _MOVED = re.compile(r"(?:搬|迁移?|换|改|切|转|移)(?:到|成|为|用|去)了?|→|->")
-_LATIN_FIRST = re.compile(r"([A-Za-z][\w.+#-]*(?: [A-Za-z0-9][\w.+#-]*)*)\s*[\u3400-\u9fff]+$")
+_LATIN_FIRST = re.compile(r"([A-Za-z][A-Za-z0-9.+#-]*(?: [A-Za-z0-9][A-Za-z0-9.+#-]*)*)\s*[\u3400-\u9fff]+$")
 
 
 @lru_cache(maxsize=1)

@@ -33,10 +33,11 @@ _ADVERBIAL = re.compile(
 )
 _EMPTY = re.compile(
     r"^(?:(?:我|我们|咱们?)?(?:跟|和|与).{1,6}(?:商量|聊|谈|讲|说)(?:过|好|定|妥)?了?|(?:我)?(?:其实)?上次(?:我)?(?:说|记|讲)错了|(?:我)?(?:先)?(?:跟你|给你)?(?:说|讲|交代|报备|补充)(?:一?下|个)?(?:情况|背景|事情?)?"
-    r"|开会定的|讨论了?半天|想了(?:很久|半天|好久)|想好了|定了|(?:先)?(?:记|说)一下|是这样的?|情况是这样的?|背景(?:说|补充)?(?:一下)?|我(?:真的)?(?:要)?(?:疯|崩溃|服|醉|吐)了|不骗你|你(?:都)?知道的|懂的都懂"
+    r"|(?:因为)?我(?:真的|就是|实在|很|最|是)?(?:不(?:太|怎么)?(?:喜欢|习惯|爱看|爱听|想要)|讨厌|看不惯|喜欢|习惯)|开会定的|讨论了?半天|想了(?:很久|半天|好久)|想好了|定了|(?:先)?(?:记|说)一下|是这样的?|情况是这样的?|背景(?:说|补充)?(?:一下)?|我(?:真的)?(?:要)?(?:疯|崩溃|服|醉|吐)了|不骗你|你(?:都)?知道的|懂的都懂"
     r"|(?:那就?)?(?:就)?(?:说好|这么定|这样|定)了|那就这么(?:办|定)|(?:我跟你[讲说])?我(?:们|们家)?.{0,6}是这样的|目标先说死|一直(?:就|都)?(?:是)?这(?:个)?标准|老师说了|自我介绍(?:一)?下|别(?:再)?烦我了?|(?:听|懂)[见到]?没有?|够了|有完没完|没商量|(?:我们|咱们)?(?:已经|最后|终于|都)?(?:拍板|敲定|谈妥|说定|商定|定下来)了?|(?:原来|以前|之前|旧)的?(?:那个|那条|那套)?(?:偏好|要求|规矩|设定|习惯|说法|安排)?(?:都)?(?:取消|作废|不算|不要|不用|删掉|忘掉|忘了)了?|(?:请|麻烦)?你?(?:把|将).{1,14}(?:忘|删|抹)(?:掉|了|除)?|(?:请|就)?(?:不要|别)再?(?:记|提起?)(?:了|它|这个)?)(?:啊|哈|吧|呀)?$"
     r"|^\W*(?:we|i)(?:'ve| have)? (?:talked (?:it|about it|this)?\s?(?:through|over|about it)?|discussed (?:it|this)|settled it|decided|thought about it|agreed(?: on (?:it|that))?"
     r"|mean (?:it|that)|know|guess|think|swear|said (?:it|so)|promise)(?: already| today)?\W*$"
+    r"|^\W*(?:(?:because|cause|since) )?i (?:really |just |simply )?(?:don't|do not) (?:really )?(?:like|want|need|enjoy) (?:it|that|them|those|this)\W*$"
     r"|^\W*(?:leave me alone(?: with .{1,20})?|shut up|enough|is (?:that|it) (?:so|that|too) (?:hard|much)|for (?:god's|christ's|heaven's) sake|for crying out loud)\W*$"
     r"|^\W*(?:it(?:'s| is) (?:decided|final|settled|official|agreed)|that(?:'s| is) (?:final|settled|decided)|(?:it's )?the way i like it|that(?:'s| is) (?:how|the way) i (?:like|want|prefer) it(?: best| to be)?|i (?:work|learn) best (?:that way|like that)|that (?:helps|suits) me(?: a lot| best| most)?|(?:please )?(?:forget|delete|erase) (?:about )?(?:my|our|everything about|all about) [\w ]{1,30}|(?:please )?(?:don't|do not) (?:note|remember|save|store|keep|write down) (?:it|that|this)(?: (?:again|down|either))?|(?:forget|drop|ignore) (?:the|what i said|my) (?:old|before|earlier|previous)(?: \w+)?)\W*$"
     r"|^\W*(?:(?:hi|hey|hello|good \w+)\W+)*(?:i|we)(?:'d| would)? (?:could use|need|like|want) (?:a hand|(?:some |your )?(?:help|advice|input|feedback)|your opinion) (?:with|on|for|about|in)\b.*$"
@@ -144,7 +145,7 @@ def leads_on(text: str) -> bool:
 _LEADS_ON = re.compile(
     r"^(?:除此之外|除了这些|另外|此外|其实|不过|而且|所以)?[，,]?(?:我)?(?:最近|近来|近期|这段时间|平时|有时候?|[昨今明前后]天|昨晚|今晚|其实|另外|此外|除此之外|除了这些|默认(?:情况下|的话)?|一般(?:来说|情况下|来讲)?|通常|总的来说|总体上|原则上|长期来(?:看|说)|按(?:惯例|老规矩|习惯)|老规矩|跟以前一样|和之前一样|照旧|(?:我)?还是那句话|改一?下|更正(?:一下)?|更新(?:一下)?|补充(?:一下)?|纠正(?:一下)?)$"
     r"|^\W*(?:(?:and|but|so|also|well|oh|okay|ok|yes)\W+)*(?:recently|lately|actually|sometimes|besides|in addition|by the way|yesterday|today|tonight|tomorrow|last night|in (?:the )?future|usually|nowadays|these days|in my (?:free|spare) time|as for \w+"
-    r"|(?:in order |just )?to [a-z]+ (?:the|my|our|a|an|this|that|some|it)\b[\w' -]{0,30}|by default|in general|generally(?: speaking)?|as (?:a rule|ever|always|usual|before|a standing rule)|all in all|on the whole|normally|my usual|same as (?:ever|always|before|usual)|for all our (?:chats|talks|sessions)|correction|update|change of plans?|small (?:change|update|correction)|new rule|standing (?:rule|request|order))\W*$",
+    r"|from (?:here|now) on|going forward|from today(?: on)?|starting (?:now|today)|(?:in order |just )?to [a-z]+ (?:the|my|our|a|an|this|that|some|it)\b[\w' -]{0,30}|by default|in general|generally(?: speaking)?|as (?:a rule|ever|always|usual|before|a standing rule)|all in all|on the whole|normally|my usual|same as (?:ever|always|before|usual)|for all our (?:chats|talks|sessions)|correction|update|change of plans?|small (?:change|update|correction)|new rule|standing (?:rule|request|order))\W*$",
     re.IGNORECASE,
 )
 

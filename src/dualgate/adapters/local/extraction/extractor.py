@@ -362,7 +362,7 @@ _FROM_NOW = re.compile(
 )
 # How sure the model must be of a correction where the slot of it is known.
 CORRECTED_AT = 0.6
-PLAINLY_FROM, PLAINLY = 0.75, 0.92
+PLAINLY_FROM, PLAINLY = 0.6, 0.92
 _BY_NOW = re.compile(
     r"今后|往后|从此|想法变了|改主意|变卦|反悔|如今|改成|改为|换成|改用|不再|现在(?:改|换|是|用|只|更|都|爱|喜欢|住)"
     r"|\bno longer\b|\bthese days\b|\bfrom here on\b|\bfor good\b|\bpermanently\b|\bchanged my mind\b|\bused to\b.*\bbut\b|\binstead of\b|\b(?:changed|switched|moved) (?:\w+ )?(?:over )?to\b"

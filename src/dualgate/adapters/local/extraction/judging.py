@@ -35,7 +35,7 @@ JOIN_AT = 0.6
 WEAK_AT = 0.6
 JOIN_WEAK_AT = 0.35
 # Taking a calm word for an outburst costs half a confirmation; the reverse freezes a mood [F1, F2].
-EMOTIONAL_AT = 0.35
+EMOTIONAL_AT = 0.5
 # Taking a remark for a correction moves what is frozen; the reverse only waits for more [F3].
 CORRECTION_AT = 0.75
 # What is wanted in an outburst may not be wanted tomorrow; what one is, one is in any mood.

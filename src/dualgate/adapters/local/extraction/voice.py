@@ -63,8 +63,8 @@ _WORK = (
     r"|例句|转发|复制|粘贴|回信|来信|客户说|他说|她说|他们说|人说|老师说|老板说|导师说|网友|写着|写道|上写"
 )
 _WORK_EN = (
-    r"\b(?:translat|proofread|summari[sz]|rephras|rewrit|paraphras|edit|polish|shorten|fix|correct|review"
-    r"|check|explain|convert|format|parse|clean up|reword|critique|debug|tl;?dr|pasted?|quot|says?|said"
+    r"\b(?:translat|proofread|summari[sz]|rephras|rewrit|paraphras|edit|polish|shorten|fix|correct(?!ion\b)|review"
+    r"|check|explain|convert|format|parse|clean up|reword|critique|debug|tl;?dr|pasted?|quot|says?|(?<!\bi )said"
     r"|wrote|writes|reads|e-?mail|message|paragraph|sentence|text|letter|thread|log|error|output|review"
     r"|comment|bio|post|below|following|here's the|transcript|lyric|listing|caption|draft|note)\w*"
 )
