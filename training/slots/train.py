@@ -10,7 +10,9 @@ were left out (five folds), or on `held-out/*.txt` where others wrote them. Need
 from __future__ import annotations
 
 import argparse
+import pickle
 import sys
+import tempfile
 import zlib
 from collections import Counter
 from pathlib import Path
@@ -30,8 +32,34 @@ SPARSE_SCALE = 0.5
 DENSE_SCALE = 5.0
 STRENGTH = 1.0
 PART_STRENGTH = 0.5
-BACKGROUND_WEIGHT = 0.5
+BACKGROUND_WEIGHT = 0.25
 EMBED = UseEmbedder(cache_size=1 << 17)
+CACHE = Path(tempfile.gettempdir()) / "dualgate-slot-vectors.pickle"
+MEANING = 512  # the rest of a dense line is the encoder's, brought to the size of the vector
+SEEN_SCALE = 1.0
+
+
+class Dense:
+    """The dense lines of every sentence that training meets, computed once."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, np.ndarray] = {}
+        if CACHE.exists():
+            with CACHE.open("rb") as file:
+                self._known = pickle.load(file)  # noqa: S301  (written by this very script)
+
+    def __call__(self, texts: list[str]) -> np.ndarray:
+        for text in dict.fromkeys(texts):
+            if text not in self._known:
+                self._known[text] = slots.dense([text], EMBED)[0]
+        return np.stack([self._known[text] for text in texts])
+
+    def save(self) -> None:
+        with CACHE.open("wb") as file:
+            pickle.dump(self._known, file)
+
+
+DENSE = Dense()
 
 
 def one_hot(ids: list[np.ndarray], buckets: int) -> csr_matrix:
@@ -41,7 +69,7 @@ def one_hot(ids: list[np.ndarray], buckets: int) -> csr_matrix:
 
 
 def fit_head(
-    name: str, ids: list[np.ndarray], dense: np.ndarray | None, y: list[str], buckets: int,
+    name: str, ids: list[np.ndarray], dense: np.ndarray, y: list[str], buckets: int,
     strength: float, weights: np.ndarray | None = None,
 ) -> dict[str, np.ndarray]:
     """Fit one head in the form that `model.head_of` reads; the scales are folded in."""
@@ -49,7 +77,8 @@ def fit_head(
     kept = np.flatnonzero(np.asarray((sparse > 0).sum(axis=0)).ravel() >= RARE).astype(np.int32)
     labels = sorted(set(y))
     target = np.array([labels.index(each) for each in y])
-    scaled = np.zeros((len(ids), 0), np.float32) if dense is None else dense * DENSE_SCALE
+    middle, scale = scales(dense)
+    scaled = (dense - middle) * scale
     coef, bias = softmax_regression(
         sparse[:, kept], scaled, target, len(labels), strength,
         np.ones(len(y)) if weights is None else weights,
@@ -61,12 +90,21 @@ def fit_head(
         f"{name}/labels": np.array(labels),
         f"{name}/kept": kept[strong],
         f"{name}/sparse": lines[strong],
-        f"{name}/dense": (coef[size:] * DENSE_SCALE).astype(np.float16),
-        f"{name}/bias": bias.astype(np.float32),
+        f"{name}/dense": (coef[size:] * scale[:, None]).astype(np.float16),
+        f"{name}/bias": (bias - middle @ (coef[size:] * scale[:, None])).astype(np.float32),
     }
 
 
 STRONG = 5e-3
+
+
+def scales(dense: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the middle and the scale of every column; sentence vectors stay around nought."""
+    middle, scale = np.zeros(dense.shape[1]), np.full(dense.shape[1], DENSE_SCALE)
+    seen = dense[:, MEANING:]
+    middle[MEANING:] = seen.mean(axis=0)
+    scale[MEANING:] *= SEEN_SCALE / np.sqrt(seen.shape[1] or 1) / (seen.std(axis=0) + 1e-6)
+    return middle.astype(np.float32), scale.astype(np.float32)
 
 
 def softmax_regression(
@@ -113,7 +151,7 @@ def fit(known: list[Case], other: list[str]) -> dict[str, np.ndarray]:
     texts = [case.text for case in known] + other
     weights = np.array([1.0] * len(known) + [BACKGROUND_WEIGHT] * len(other))
     labels = [case.label for case in known] + [slots.NONE] * len(other)
-    arrays = fit_head("slot", [statement_ids(t) for t in texts], EMBED.embed_now(texts), labels,
+    arrays = fit_head("slot", [statement_ids(t) for t in texts], DENSE(texts), labels,
                       BUCKETS, STRENGTH, weights)  # fmt: skip
     ids, marks = [], []
     for case in known:
@@ -121,7 +159,7 @@ def fit(known: list[Case], other: list[str]) -> dict[str, np.ndarray]:
             found = slots.tokens(case.text)
             ids += slots.token_ids(found, case.slot)
             marks += [case.mark(token) for token in found]
-    return arrays | fit_head("part", ids, None, marks, slots.TOKEN_BUCKETS, PART_STRENGTH)
+    return arrays | fit_head("part", ids, np.zeros((len(ids), 0), np.float32), marks, slots.TOKEN_BUCKETS, PART_STRENGTH)
 
 
 def without_slots(known: list[Case], sentences: list[str]) -> list[str]:
@@ -131,7 +169,7 @@ def without_slots(known: list[Case], sentences: list[str]) -> list[str]:
     kept = []
     for start in range(0, len(sentences), 512):
         texts = sentences[start : start + 512]
-        lines = head.probabilities([statement_ids(t) for t in texts], EMBED.embed_now(texts))
+        lines = head.probabilities([statement_ids(t) for t in texts], DENSE(texts))
         none = lines[:, head.labels.index(slots.NONE)]
         kept += [t for t, p in zip(texts, none, strict=True) if p > NOTHING_AT]
     return kept
@@ -207,6 +245,7 @@ def main() -> None:
         report(known, other)
         return
     np.savez_compressed(TARGET, **packed(fit(known, other)))
+    DENSE.save()
     print(f"{TARGET.name}: {TARGET.stat().st_size / 1e6:.2f} MB")
 
 

@@ -1,7 +1,7 @@
 """Which slot a statement fills, and with which value, where no pattern of the lexicon says so [C1].
 
 Rules of this file:
-- A linear model over the sentence vector and its words names the slot, for closed slots with the
+- A linear model over two views of the sentence and its words names the slot, for closed slots with the
   value ("layout=prose"); a second one finds the words of an open value. training/slots made both.
 - It is asked for precision: under `SURE_AT` it says nothing, since a shared slot lets a newer
   value replace an older one.
@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dualgate.adapters.local.concepts import simplified
+from dualgate.adapters.local.extraction import encoder
 from dualgate.adapters.local.extraction.classes import classes
 from dualgate.adapters.local.extraction.features import statement_ids
 from dualgate.adapters.local.extraction.model import Array, Head, head_of
@@ -40,6 +41,7 @@ _TOKEN = re.compile(r"[A-Za-zÀ-ž][\w'’+#.-]*|\d+(?:[.,:/-]\d+)*|[\u3400-\u9f
 # What is no sentence fills no slot, whatever words stand in it.
 _MARKUP = re.compile(r"</?\w[^>]*>|[{}=;<>|\\]{2}|\{\{|\w=['\"\w]|\w\(.*\)|;\s*$")
 _CHINESE = re.compile(r"[\u3400-\u9fff]")
+_CHANGED_TO = re.compile(r"(?:改成|改为|换成)(?=.{4})")
 
 
 class Vectoriser(Protocol):
@@ -82,13 +84,17 @@ class SlotReader:
         if not text or _MARKUP.search(text):
             return None
         named, parts = heads()
-        line = named.probabilities([statement_ids(text)], self._vectoriser.embed_now([text]))[0]
+        line = named.probabilities([statement_ids(text)], dense([text], self._vectoriser))[0]
         best = int(line.argmax())
         label, sure = named.labels[best], float(line[best])
         if label == NONE or sure < SURE_AT:
             return None
         denied = label.endswith(" -")
         slot, _, value = label.removesuffix(" -").partition("=")
+        changed = _CHANGED_TO.search(text)
+        if value and changed is not None:
+            # "不用照旧了，改成直接做": what holds now is what the change leads to.
+            return self.read(text[changed.end() :])
         if value and sure < CLOSED_AT:
             return None
         found = tokens(text)
@@ -103,6 +109,16 @@ class SlotReader:
                 line[[at <= token.start < at + len(value) for token in found]] = 0.0
                 value = _stretch(text, found, line) or value
         return Found(slot, value, denied, owner, sure) if value else None
+
+
+def dense(texts: Sequence[str], vectoriser: Vectoriser) -> Array:
+    """Return what the naming head looks at beside words, (n, 1280).
+
+    The sentence vector, made for meaning, and the encoder's view, made for what a memory asks; of
+    the held-out statements either alone reads four in a hundred less.
+    """
+    seen = np.stack([encoder.load().sentence(text) for text in texts])
+    return np.concatenate([vectoriser.embed_now(texts), seen], axis=1)
 
 
 def _stretch(text: str, found: Sequence[Token], line: Array) -> str | None:

@@ -222,9 +222,9 @@ def _why(
     bare = sentence.rstrip("。.!！")
     stated = [keep for quote, keep in read if quote in sentence or bare in quote]
     if stated and not _is_courtesy(sentence):
-        keep = min(stated, key=list(Keep).index)
-        undecided = keep is Keep.DECISION and _OPEN.search(sentence)
-        return Keep.QUESTION if undecided else keep
+        kept = min(stated, key=list(Keep).index)
+        undecided = kept is Keep.DECISION and _OPEN.search(sentence)
+        return Keep.QUESTION if undecided else kept
     if _OPEN.search(sentence):
         return Keep.QUESTION
     if _QUESTION.search(sentence):

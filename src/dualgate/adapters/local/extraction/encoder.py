@@ -139,6 +139,12 @@ class Encoder:
         hidden.append(self._window(reply, ids))
         return Encoded(np.concatenate(hidden), np.array(owner, dtype=np.int64), self._heads)
 
+    def sentence(self, text: str) -> Array:
+        """Return what a sentence is as a whole, (768,): the mean and the maximum of its tokens."""
+        ids = self._tokenizer(text)[:WINDOW] or [self._unknown]
+        hidden = self._window([], ids)
+        return np.concatenate([hidden.mean(axis=0), hidden.max(axis=0)])
+
     def _window(self, reply: list[int], ids: list[int]) -> Array:
         before = [self._start, *reply, self._end]
         x = self._vectors([*before, *ids, self._end])

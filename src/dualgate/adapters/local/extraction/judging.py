@@ -36,6 +36,8 @@ WEAK_AT = 0.6
 JOIN_WEAK_AT = 0.35
 # Taking a calm word for an outburst costs half a confirmation; the reverse freezes a mood [F1, F2].
 EMOTIONAL_AT = 0.5
+# "I've changed my mind, from now on …" sounds nearly like one; a change needs clearer signs of heat.
+HEATED_AT = 0.8
 # Taking a remark for a correction moves what is frozen; the reverse only waits for more [F3].
 CORRECTION_AT = 0.75
 # What is wanted in an outburst may not be wanted tomorrow; what one is, one is in any mood.
@@ -284,6 +286,9 @@ def describe(
     for each, kinds in zip(found, described, strict=True):
         if outburst and kinds["item_type"][0] in WISHES and kinds["evidence"][0] == "explicit":
             kinds["evidence"] = ("emotional", EMOTIONAL_AT)
+        label, sure = kinds["evidence"]
+        if label == "emotional" and not outburst and kinds["correction"][0] == "yes" and sure < HEATED_AT:
+            kinds["evidence"] = ("explicit", 1.0 - sure)
         named = named_kind(each.text)
         if named is not None:
             kinds["item_type"] = (named.value, max(NAMED_SURE, kinds["item_type"][1]))
