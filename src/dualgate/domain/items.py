@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
@@ -276,10 +277,11 @@ def _words(argument: str, words: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in cleaned if word))
 
 
+_DIRTY = re.compile("[\x00\ud800-\udfff]")
+
+
 def _is_dirty(text: str) -> bool:
-    return "\x00" in text or (
-        not text.isascii() and any("\ud800" <= c <= "\udfff" for c in text)
-    )
+    return _DIRTY.search(text) is not None
 
 
 def _set(instance: object, name: str, value: object) -> None:

@@ -11,7 +11,6 @@ import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 
 from dualgate.domain.assembly import (
     Budgets,
@@ -28,7 +27,7 @@ from dualgate.domain.fusion import Path, fuse
 from dualgate.domain.items import MemoryItem, clean_text
 from dualgate.domain.query import first_sentence, read_query
 from dualgate.domain.relevance import Fit, answers, fit
-from dualgate.domain.score import live_score
+from dualgate.domain.score import live_scores
 from dualgate.domain.status import Status
 from dualgate.domain.terms import names_in
 from dualgate.domain.view import Snapshot
@@ -103,7 +102,11 @@ async def open_session(  # noqa: PLR0913 - the arguments of spec §8
     if snapshot.recall_paused:
         return ContextBlock(), []
     source = Source(store, embedder, user_id)
-    score = partial(live_score, now=now, policy=policy.score)
+    scores = live_scores({**snapshot.frozen, **snapshot.hot}, now, policy.score)
+
+    def score(item: MemoryItem) -> float:
+        return scores[item.id]
+
     wanted = may_be_shown(now)
 
     new = _NewCore(tokens, score, wanted, budgets.core, lang, opening)
