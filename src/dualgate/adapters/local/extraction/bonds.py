@@ -163,10 +163,10 @@ def is_empty(text: str) -> bool:
 
 # "Yes", 没关系, "that sounds good", "recently": alone they answer or lead on, and state nothing.
 _ANSWERS = re.compile(
-    r"^(?:嗯+|好的?|行|是(?:的|啊|呀)|对(?:的|啊|呀)?|没错|当然(?:可以|了)?|没关系|没问题|没事|不客气|不用谢|辛苦(?:了|啦|你了)?|(?:非常|真的|太)?(?:感)?谢谢?(?:你|您|你们|大家)?(?:的(?:建议|推荐|提醒|分享|帮助))?|你们?好|您好|嗨|再见|拜拜|晚安|早安"
+    r"^(?:嗯+|好的?|行|是(?:的|啊|呀)|对(?:的|啊|呀)?|没错|当然(?:可以|了)?|没关系|没问题|没事|不客气|不用谢|辛苦(?:了|啦|你了)?|(?:非常|真的|太)?(?:感)?谢谢?(?:你|您|你们|大家)?(?:的(?:建议|推荐|提醒|分享|帮助))?|你们?好|您好|嗨|再见|拜拜|晚安|早安|(?:真|太|很|挺)?(?:好|棒|赞|不错|可以|行)|完美|好久不见|没毛病|成"
     r"|确实(?:是|如此)?|的确(?:如此)?|那就(?:这么)?决定了?|我?(?:知道|明白|懂|了解)了?|我?都(?:可以|行|好)|总的来说|话说回来|顺便(?:问|说)?一?[下句]?|AI伴侣|朋友|亲爱的)[啊呀呢吧哦哈啦]*$"
-    r"|^\W*(?:(?:oh|well|and|but|so|ok|okay|yes|yeah|no|thanks|hi|hello)\W+)*(?:okay|ok|yes|yeah|yep|yup|no|nope|sure|right|well|thanks?(?: you)?(?: (?:so|very) much| a lot| again)?(?: for [^.,!]{1,40})?|of course|definitely|certainly|exactly|absolutely|indeed"
+    r"|^\W*(?:(?:oh|well|and|but|so|ok|okay|yes|yeah|no|thanks|hi|hello)\W+)*(?:okay|ok|yes|yeah|yep|yup|no|nope|sure|right|well|good|great|fine|perfect|nice|cool|alright|lovely|deal|done|agreed|brilliant|excellent|awesome|thanks?(?: you)?(?: (?:so|very) much| a lot| again)?(?: for [^.,!]{1,40})?|of course|definitely|certainly|exactly|absolutely|indeed"
     r"|i|we|hello|hi|hey|good(?:bye|night)|good (?:morning|afternoon|evening|night)(?: \w+)?|you're (?:right|welcome)|you are (?:right|welcome)|not yet|not really|i see|i understand|i know|i agree|(?:i )?got it"
-    r"|(?:that|it|this)(?:'s| is| sounds| does sound) (?:very |really |so |pretty |quite |a )?(?:good|great|nice|right|true|interesting|fine|okay|ok|wonderful|amazing|helpful|useful|fun)(?: (?:idea|point|suggestion|advice|question))?|(?:very |really )?(?:good|great|nice) (?:idea|point|suggestions?|advice|question)|sounds (?:good|great|nice|interesting)|my friend)\W*$",
+    r"|(?:that|it|this)(?:'s| is| sounds| does sound) (?:very |really |so |pretty |quite |a )?(?:good|great|nice|right|true|interesting|fine|okay|ok|wonderful|amazing|helpful|useful|fun)(?: (?:idea|point|suggestion|advice|question))?|(?:very |really )?(?:good|great|nice) (?:idea|point|suggestions?|advice|question)|sounds (?:good|great|nice|interesting)|my friend|long time no see|nice to (?:see|meet) you(?: again)?)\W*$",
     re.IGNORECASE,
 )

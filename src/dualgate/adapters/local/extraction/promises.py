@@ -89,8 +89,20 @@ def _sentences(text: str, lang: str) -> list[str]:
     return [found.strip() for found in pattern.findall(text[:4_000]) if found.strip()]
 
 
+_YES = re.compile(
+    r"^(?:(?:好的?|行|没问题|可以|嗯+|当然|收到|明白)[呀啊哦呢]?[，,。！!]\s*)+"
+    r"|^(?:(?:sure|ok(?:ay)?|good|great|of course|certainly|no problem|will do|yes|absolutely)[.,!]\s*)+",
+    re.IGNORECASE,
+)
+
+
 def about_assistant(text: str, lang: str) -> str:
-    """Say an assistant's sentence in the third person."""
+    """Say an assistant's sentence in the third person.
+
+    >>> about_assistant("好的，下次我给您整理一份清单。", "zh"), about_assistant("Sure, I'll send it", "en")
+    ('助手承诺：下次助手给用户整理一份清单', 'The assistant will send it.')
+    """
+    text = _YES.sub("", text)
     if lang == "zh":
         said = re.sub(r"我们?|本助手", "助手", text)
         said = re.sub(r"您们?|你们?", "用户", said).strip(" 。！？!?")
