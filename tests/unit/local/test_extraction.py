@@ -397,3 +397,18 @@ async def test_a_new_value_for_a_known_slot_is_a_correction(
 
     assert found.value == value
     assert found.correction
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "赶时间，麻烦说细一点，要步骤，我照着一步步点",
+        "I'm leaving in ten minutes, keep it to three bullets",
+        "What you know about the user:\n- prefers concise answers\n- lives in Austin\n^ what is this",
+    ],
+)
+async def test_what_is_hurried_or_only_comes_back_is_not_for_ever(
+    extractor: LocalExtractor, text: str
+) -> None:
+    """[W3, W4]"""
+    assert kept(await read(extractor, text)) == []

@@ -33,6 +33,7 @@ from dualgate.adapters.local.extraction.kinds import (
     is_about_somebody,
     is_for_now,
     is_for_one_piece,
+    is_hurried,
     is_of_those_days,
     is_plain,
     is_retold,
@@ -393,7 +394,9 @@ def _scoped(
     """Forms that say "this time", and demands made in a bad mood, are not for ever [W4]."""
     if said.scope is not Scope.LASTING:
         return said
-    once = kinds["item_type"][0] in judging.WISHES and is_for_one_piece(said.text)
+    wish = kinds["item_type"][0] in judging.WISHES
+    led = reading.text[: said.start] + said.text if is_hurried(reading.text[: said.start]) else said.text
+    once = wish and is_for_one_piece(led)
     if once or is_for_now(said.text):
         return replace(said, scope=Scope.TASK)
     if is_wished(said.text) or is_of_those_days(said.text, sentence_before(reading, said.start)):

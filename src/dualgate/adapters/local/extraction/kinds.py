@@ -142,8 +142,8 @@ _ASKED = re.compile(
 _NEXT_STEP = re.compile(r"^(?:那|好的?|嗯|行)?[，,]?(?:我|我们|咱们)先(?!生|天|后|前|祖|父|母|辈|人)", re.IGNORECASE)
 _EACH = re.compile(r"每|都|通常|一般|平时|总|习惯|\b(?:every|each|usually|when|if)\b", re.IGNORECASE)
 _STANDING = re.compile(
-    r"以后|今后|往后|从现在|从今|每次|一律|默认|凡是|总是|一直|记住|都(?:要|给|用|得)"
-    r"|\b(?:from now on|always|every ?time|by default|in future|whenever|going forward)\b",
+    r"以后|今后|往后|从现在|从今|每次|一律|默认|凡是|总是|一直|平时|一向|向来|经常|通常|平常|记住|都(?:要|给|用|得)"
+    r"|\b(?:from now on|always|every ?time|by default|usually|normally|in future|whenever|going forward)\b",
     re.IGNORECASE,
 )
 
@@ -168,7 +168,7 @@ _ONE_PIECE = re.compile(
     r"\b(?:in|on|for|with) (?:this|that|the (?:attached|following|current)) (?:one |single |particular )?(?:draft|page|document|doc|file|e-?mail|letter|message|report|section|chapter|slide|slides|deck|ticket|task|question|answer|essay|paper|article|post|review|memo|form|application|assignment|exercise|snippet|script|table|translation|summary|text|paragraph)\b"
     r"|\bfor (?:the|tomorrow's|today's|tonight's|monday's|this afternoon's) (?:thing|task|meeting|workshop|handout|slides|talk|presentation|exam|interview|deadline|pitch|demo)\b"
     r"|(?<!以后)(?:这|那)(?:份|页|张|封|段|篇|条|题|节|章|版|稿|句|一?道)(?!的)(?:报告|文件|邮件|材料|信|稿子?|文章|作业|题目?|表|页面|话|消息|代码|回答|翻译|简历|方案|总结)?(?:里面?|上|中|就|先|给我|用|要|别|不)"
-    r"|^\W*(?:单|就|仅|只)(?:这|此)(?:一?[题次回份页篇封段]|个)|仅限(?:这|今|本)|[今明]天(?:的|要|先|就|这).{0,6}(?:会|汇报|作业|材料|讲)|回头(?:照旧|再改回|恢复)|下不为例|赶时间|急着交|(?:马上|等下|待会儿?)(?:要|就)?交",
+    r"|^\W*(?:单|就|仅|只)(?:这|此)(?:一?[题次回份页篇封段]|个)|仅限(?:这|今|本)|[今明]天(?:的|要|先|就|这).{0,6}(?:会|汇报|作业|材料|讲)|回头(?:照旧|再改回|恢复)|下不为例|赶时间|赶着|急着|来不及了|(?:马上|等下|待会儿?)(?:要|就)?交",
     re.IGNORECASE,
 )
 
@@ -182,6 +182,20 @@ def is_for_one_piece(text: str) -> bool:
     return bool(_ONE_PIECE.search(text)) and not _STANDING.search(text)
 
 
+def is_hurried(text: str) -> bool:
+    """Return whether somebody says before a wish that it has to be quick: then it is for now [W4].
+
+    >>> is_hurried("赶时间，"), is_hurried("I'm in a rush: "), is_hurried("我平时很忙，")
+    (True, True, False)
+    """
+    return bool(_HURRIED.search(text.replace("’", "'")))
+
+
+_HURRIED = re.compile(
+    r"赶时间|赶着|急着|来不及了|马上要(?:交|用|开会|出门)"
+    r"|\b(?:i'm |we're |am |are )?in a (?:rush|hurry)\b|\b(?:short|running out) (?:on|of) time\b|\b(?:leaving|presenting|due) in (?:\d+|ten|five|an?|half an) (?:min\w*|hour)",
+    re.IGNORECASE,
+)
 _WISHED = re.compile(
     r"要是.{1,20}就好了|如果.{1,20}就好了|说不准|说不定|没准儿?|哪天(?:能|要|把|有)"
     r"|\b(?:maybe|perhaps) (?:one|some) ?day\b|\bif only\b|\bwouldn't it be\b|\bwho knows\b",

@@ -79,7 +79,7 @@ _HEADER = re.compile(
 )
 _RECALLED = re.compile(
     r"^\W{0,6}(?:relevant memories|recalled memor|known about the user|user (?:memory|profile)|memory context"
-    r"|what (?:i|we) (?:know|remember) about|已知记忆|相关记忆|用户的?(?:长期|短期|历史)?(?:画像|档案|记忆)|记忆(?:如下|片段|上下文)|长期记忆)",
+    r"|what (?:i|we|you) (?:know|remember) about|things (?:i|you) (?:know|remember) about|已知记忆|相关记忆|用户的?(?:长期|短期|历史)?(?:画像|档案|记忆)|记忆(?:如下|片段|上下文)|长期记忆)",
     re.IGNORECASE,
 )
 _CARRIED_LINE = re.compile(
