@@ -33,7 +33,7 @@ WEIGHTS = "weights/slots.npz"
 SURE_AT = 0.35
 CLOSED_AT = 0.5  # a wrong value of a closed slot contradicts what was said rightly
 PART_AT = 0.5  # a token is part of the value, or of what it belongs to
-READ_LIMIT = 300  # characters
+READ_LIMIT = 200  # characters; a longer text is no plain statement of one thing
 TOKEN_BUCKETS = 1 << 16
 NONE, VALUE, OWNER = "-", "value", "owner"
 
@@ -80,8 +80,8 @@ class SlotReader:
 
     def read(self, content: str) -> Found | None:
         """Return the slot that a sentence fills; None where the model is not sure of one."""
-        text = content[:READ_LIMIT].strip()
-        if not text or _MARKUP.search(text):
+        text = content.strip()
+        if not text or len(text) > READ_LIMIT or _MARKUP.search(text):
             return None
         named, parts = heads()
         line = named.probabilities([statement_ids(text)], dense([text], self._vectoriser))[0]

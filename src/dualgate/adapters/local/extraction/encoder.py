@@ -4,8 +4,8 @@ The first layers of multilingual-e5-small (Wang et al. 2024, arXiv:2402.05672; M
 questions of this folder by training/extraction/encoder.py. It reads the assistant's last words and
 the clauses of the turn in one go, so that "so I stopped" knows what was stopped.
 
-Rule: numpy alone, deterministic; no decision lives here. Time is linear in the number
-of windows, each of at most `WINDOW` tokens.
+Rule: numpy alone, deterministic; no decision lives here. A turn is at most a few windows of `WINDOW`
+tokens, however long it is.
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ from dualgate.adapters.local.extraction.tokenizer import Tokenizer
 Array = NDArray[np.float32]
 WEIGHTS = "encoder.npz"
 WINDOW = 160  # tokens of the turn that are read in the light of each other
+# In a turn longer than this only the head of every clause is read, so that its time is bounded.
+READ_CHARACTERS, LEAST_CHARACTERS = 2_000, 60
+READ_TOKENS, LEAST_TOKENS = 480, 15
 REPLY_TOKENS = 40
 REPLY_CHARACTERS = 300
 GAP_LIMIT = 4  # characters between two clauses; more is text of somebody else, left out
@@ -129,8 +132,14 @@ class Encoder:
         hidden: list[Array] = []
         ids: list[int] = []
         owner: list[int] = []
-        for (text, starts), index in zip(segments(reading, chosen), chosen, strict=True):
-            made = self._tokenizer(text, starts_word=starts)[:WINDOW] or [self._unknown]
+        cut = segments(reading, chosen)
+        much = sum(len(text) for text, _ in cut) > READ_CHARACTERS
+        size = max(LEAST_CHARACTERS, READ_CHARACTERS // len(cut)) if much else READ_CHARACTERS
+        parts = [self._tokenizer(text[:size], starts_word=starts) for text, starts in cut]
+        long = sum(map(len, parts)) > READ_TOKENS
+        most = max(LEAST_TOKENS, READ_TOKENS // len(parts)) if long else WINDOW
+        for part, index in zip(parts, chosen, strict=True):
+            made = part[:most] or [self._unknown]
             if ids and len(ids) + len(made) > WINDOW:
                 hidden.append(self._window(reply, ids))
                 ids = []

@@ -44,8 +44,9 @@ CORRECTION_AT = 0.75
 WISHES = frozenset({"preference", "constraint", "rule", "decision"})
 # A turn with more clauses than this is first thinned by the cheap head, without the encoder.
 ENCODE_LIMIT = 32
+THINNED = 24  # clauses that are left of it
 # In a turn as long as a document, only clauses that speak of someone, or to someone, are read.
-READ_LIMIT = 160
+READ_LIMIT = 96
 _PERSONAL = re.compile(
     r"我|咱|俺|本人|以后|今后|从现在|记[住得下]|一律|默认|[别勿]|不要|必须|过敏|[爸妈哥姐弟妹]|老公|老婆|孩子|女儿|儿子"
     r"|\b(?:i|i'm|i’m|im|i've|i’ve|i'd|i'll|my|me|mine|we|we're|we've|our|us|always|never|from now on|don't|don’t|please|stop|allerg\w*)\b",
@@ -97,7 +98,7 @@ def worth_reading(reading: Reading, model: Model) -> list[int]:
         return []
     ids = clause_ids(reading.clauses, reading.setting, read)
     promise = 1.0 - model.gate.probabilities(ids, None)[:, 0]
-    best = np.argsort(-promise, kind="stable")[:ENCODE_LIMIT]
+    best = np.argsort(-promise, kind="stable")[:THINNED]
     return sorted(read[int(index)] for index in best)
 
 
