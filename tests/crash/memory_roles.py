@@ -64,6 +64,7 @@ async def observe(directory: Path, name: str) -> None:
             receipt = await memory.observe(user, f"{name}-{number % 3}", [said])
             note(directory, "acknowledged", f"{user} {turn_id} {receipt.job_id}")
             await asyncio.sleep(chance.uniform(0.01, 0.05))
+    note(directory, "ended", name)
 
 
 async def work(directory: Path, name: str) -> None:

@@ -29,6 +29,10 @@ def test_killed_memories_apply_every_acknowledged_turn_once_and_in_order(stage):
         stage.kill(chance.choice(stage.playing(role)))
         stage.start(role)
     stage.tell_to_stop()
+    # An empty queue says that all is done only once nobody hands over turns any more.
+    until = time.monotonic() + 60
+    while len(stage.lines("ended")) < len(stage.playing("observe")) and time.monotonic() < until:
+        time.sleep(0.05)
     found = asyncio.run(_drained(stage.directory / "memory.db"))
 
     assert stage.lines("errors") == []

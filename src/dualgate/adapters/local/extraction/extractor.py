@@ -34,6 +34,7 @@ from dualgate.adapters.local.extraction.kinds import (
     is_for_now,
     is_for_one_piece,
     is_hurried,
+    is_of_a_bad_day,
     is_of_those_days,
     is_plain,
     is_retold,
@@ -327,7 +328,7 @@ class LocalExtractor:
             entities=entities_in(made.content),
             content=content[:CONTENT_LIMIT],
         )
-        made = _surer(made) if is_plain(text) else made
+        made = _said_outright(made) if is_plain(text) else made
         if self._structurer is None:
             return made
         made = self._structurer.typed(self._structurer.complete(made))
@@ -383,6 +384,11 @@ def _careful(text: str, fitted: str, sure: float) -> Sensitivity:
     return Sensitivity(fitted) if listed is Sensitivity.NORMAL and sure >= FITTED_AT else listed
 
 
+def _said_outright(made: Candidate) -> Candidate:
+    lasting = made.scope is Scope.LASTING and made.confidence < SLOT_SURE
+    return replace(made, confidence=SLOT_SURE) if lasting else made
+
+
 def _surer(made: Candidate) -> Candidate:
     near = SLOT_FROM <= made.confidence < SLOT_SURE
     return replace(made, confidence=SLOT_SURE) if near else made
@@ -402,7 +408,8 @@ def _scoped(
     if is_wished(said.text) or is_of_those_days(said.text, sentence_before(reading, said.start)):
         return replace(said, scope=Scope.MOMENT)
     cues = {cue for clause in reading.clauses for cue in cues_in(clause.text)}
-    vented = kinds["evidence"][0] == "emotional" and {"today", "mood"} <= cues
+    bad_day = {"today", "mood"} <= cues or is_of_a_bad_day(reading.setting.own)
+    vented = kinds["evidence"][0] == "emotional" and bad_day
     standing = {"from_now", "always"} & set(cues_in(said.text))
     return replace(said, scope=Scope.MOMENT) if vented and not standing else said
 

@@ -23,7 +23,12 @@ from dualgate.adapters.local.extraction.bonds import (
 from dualgate.adapters.local.extraction.cues import cues_in
 from dualgate.adapters.local.extraction.encoder import Encoded
 from dualgate.adapters.local.extraction.features import clause_ids
-from dualgate.adapters.local.extraction.kinds import is_outburst, named_kind, named_polarity
+from dualgate.adapters.local.extraction.kinds import (
+    is_outburst,
+    is_plain,
+    named_kind,
+    named_polarity,
+)
 from dualgate.adapters.local.extraction.model import Array, Model
 from dualgate.adapters.local.extraction.reading import Reading
 from dualgate.domain.types import ItemType, Scope
@@ -107,8 +112,13 @@ def states(reading: Reading, chosen: Sequence[int], encoded: Encoded, model: Mod
     result = np.zeros((len(reading.clauses), len(STATES)), dtype=np.float32)
     result[:, 0] = 1.0
     for index in chosen:
-        result[index] = model.tempered("state", encoded.span("state", index, index))
+        line = model.tempered("state", encoded.span("state", index, index))
+        # What is said outright is said, whatever is asked beside it.
+        result[index] = OUTRIGHT if is_plain(reading.clauses[index].text) and line[1] < OUTRIGHT[1] else line
     return result
+
+
+OUTRIGHT = np.array([0.3, 0.7, 0.0, 0.0], dtype=np.float32)
 
 
 def joined(

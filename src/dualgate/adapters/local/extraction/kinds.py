@@ -65,7 +65,9 @@ def named_polarity(text: str) -> Polarity | None:
 
 _PLAIN = re.compile(
     r"^我(?:一直|从小)?(?:对.{1,12}过敏|吃素|住在.{2,8}|叫.{1,6})$|^(?:好的?[，,]?)?那?就(?:定|选)[^，,]{1,10}(?:了|吧)$"
-    r"|^\W*(?:(?:and|also|btw)\W+)*(?:(?:i'm|i am) (?:severely |very )?(?:allergic to|lactose|vegetarian|vegan)|i live in|my name is|call me)\b.{0,30}$",
+    r"|^\W*(?:(?:and|also|btw)\W+)*(?:(?:i'm|i am) (?:severely |very )?(?:allergic to|lactose|vegetarian|vegan)|i live in|my name is|call me)\b.{0,30}$"
+    r"|^我(?:一直|还是|向来|一向|就|平时)*(?:都|更|最|比较|很)*(?:喜欢|偏好|习惯)(?:看|听|要)?[^，。,不没]{1,8}(?:回答|回复|答案|解释)$"
+    r"|^\W*(?:(?:and|also|but|honestly|actually)\W+)*i (?:always |still |generally |usually |really |just )*(?:prefer|like) (?:getting )?(?:short|concise|brief|long|detailed|direct|plain|simple|thorough)[\w ]{0,14}(?:answers?|replies|responses|explanations)(?: (?:best|better|more|most))?\W*$",
     re.IGNORECASE,
 )
 
@@ -180,6 +182,22 @@ def is_for_one_piece(text: str) -> bool:
     (True, False)
     """
     return bool(_ONE_PIECE.search(text)) and not _STANDING.search(text)
+
+
+def is_of_a_bad_day(text: str) -> bool:
+    """Return whether somebody says first what a day it has been: what he wants then passes [F2].
+
+    >>> is_of_a_bad_day("What a lousy day. Stop sending me these"), is_of_a_bad_day("Every day I run")
+    (True, False)
+    """
+    return bool(_BAD_DAY.search(text))
+
+
+_BAD_DAY = re.compile(
+    r"\bwhat an? (?:\w+ )?(?:day|night|week|morning|evening)\b|\b(?:rotten|horrible|terrible|awful|lousy|miserable|rough|shitty?|worst|hell of a) (?:day|night|week|morning)\b"
+    r"|(?:今天|今晚|这一天|这周).{0,6}(?:糟透|倒霉|烦死|累死|崩溃|火大|气死)",
+    re.IGNORECASE,
+)
 
 
 def is_hurried(text: str) -> bool:
