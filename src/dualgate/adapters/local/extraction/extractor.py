@@ -37,6 +37,7 @@ from dualgate.adapters.local.extraction.kinds import (
     is_of_a_bad_day,
     is_of_those_days,
     is_plain,
+    is_plain_wish,
     is_retold,
     is_wished,
 )
@@ -328,7 +329,8 @@ class LocalExtractor:
             entities=entities_in(made.content),
             content=content[:CONTENT_LIMIT],
         )
-        made = _said_outright(made) if is_plain(text) else made
+        made = _surer(made) if is_plain(text) else made
+        made = _said_outright(made) if is_plain_wish(text) else made
         if self._structurer is None:
             return made
         made = self._structurer.typed(self._structurer.complete(made))

@@ -25,7 +25,7 @@ from dualgate.adapters.local.extraction.encoder import Encoded
 from dualgate.adapters.local.extraction.features import clause_ids
 from dualgate.adapters.local.extraction.kinds import (
     is_outburst,
-    is_plain,
+    is_plain_wish,
     named_kind,
     named_polarity,
 )
@@ -114,7 +114,7 @@ def states(reading: Reading, chosen: Sequence[int], encoded: Encoded, model: Mod
     for index in chosen:
         line = model.tempered("state", encoded.span("state", index, index))
         # What is said outright is said, whatever is asked beside it.
-        result[index] = OUTRIGHT if is_plain(reading.clauses[index].text) and line[1] < OUTRIGHT[1] else line
+        result[index] = OUTRIGHT if is_plain_wish(reading.clauses[index].text) and line[1] < OUTRIGHT[1] else line
     return result
 
 

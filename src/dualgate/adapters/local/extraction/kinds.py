@@ -65,9 +65,7 @@ def named_polarity(text: str) -> Polarity | None:
 
 _PLAIN = re.compile(
     r"^我(?:一直|从小)?(?:对.{1,12}过敏|吃素|住在.{2,8}|叫.{1,6})$|^(?:好的?[，,]?)?那?就(?:定|选)[^，,]{1,10}(?:了|吧)$"
-    r"|^\W*(?:(?:and|also|btw)\W+)*(?:(?:i'm|i am) (?:severely |very )?(?:allergic to|lactose|vegetarian|vegan)|i live in|my name is|call me)\b.{0,30}$"
-    r"|^我(?:一直|还是|向来|一向|就|平时)*(?:都|更|最|比较|很)*(?:喜欢|偏好|习惯)(?:看|听|要)?[^，。,不没]{1,8}(?:回答|回复|答案|解释)$"
-    r"|^\W*(?:(?:and|also|but|honestly|actually)\W+)*i (?:always |still |generally |usually |really |just )*(?:prefer|like) (?:getting )?(?:short|concise|brief|long|detailed|direct|plain|simple|thorough)[\w ]{0,14}(?:answers?|replies|responses|explanations)(?: (?:best|better|more|most))?\W*$",
+    r"|^\W*(?:(?:and|also|btw)\W+)*(?:(?:i'm|i am) (?:severely |very )?(?:allergic to|lactose|vegetarian|vegan)|i live in|my name is|call me)\b.{0,30}$",
     re.IGNORECASE,
 )
 
@@ -79,6 +77,22 @@ def is_plain(text: str) -> bool:
     (True, False)
     """
     return bool(_PLAIN.search(text.replace("’", "'")))
+
+
+def is_plain_wish(text: str) -> bool:
+    """Tell whether this is one of the plainest wishes about answers.
+
+    >>> is_plain_wish("I always prefer short answers"), is_plain_wish("short answers are rare")
+    (True, False)
+    """
+    return bool(_PLAIN_WISH.search(text.replace("’", "'")))
+
+
+_PLAIN_WISH = re.compile(
+    r"^我(?:一直|还是|向来|一向|就|平时)*(?:都|更|最|比较|很)*(?:喜欢|偏好|习惯)(?:看|听|要)?[^，。,不没]{1,8}(?:回答|回复|答案|解释)$"
+    r"|^\W*(?:(?:and|also|but|honestly|actually)\W+)*i (?:always |still |generally |usually |really |just )*(?:prefer|like) (?:getting )?(?:short|concise|brief|long|detailed|direct|plain|simple|thorough)[\w ]{0,14}(?:answers?|replies|responses|explanations)(?: (?:best|better|more|most))?\W*$",
+    re.IGNORECASE,
+)
 
 
 _THIS_TIME = re.compile(
