@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 import sqlite3
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from dualgate import Settings
+from dualgate.adapters.local.extraction import encoder
 from dualgate.doctor import Verdict, examine, healthy
 from dualgate.doctor.endpoint import check_embedding, check_model
 from dualgate.doctor.local import check_database, check_machine, check_models
@@ -173,6 +176,16 @@ async def test_the_built_in_models_read_both_languages():
     (found,) = await check_models()
 
     assert found.verdict is Verdict.OK
+
+
+@pytest.mark.parametrize("left", [b"", b"PK\x03\x04 the rest is missing"])
+async def test_weights_that_are_cut_off_are_told(monkeypatch, left):
+    monkeypatch.setattr(encoder, "_loaded", lambda: np.load(io.BytesIO(left)))
+
+    (found,) = await check_models()
+
+    assert found.verdict is Verdict.WRONG
+    assert "Install dualgate again" in found.advice
 
 
 async def test_a_damaged_database_is_told(tmp_path):

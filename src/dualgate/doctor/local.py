@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
+from zipfile import BadZipFile
 
 from dualgate.adapters.local.embedder import UseEmbedder
 from dualgate.adapters.local.extraction import LocalExtractor
@@ -69,6 +70,10 @@ def _looked_at(name: str) -> tuple[list[Finding], bool]:
     return [*_place(path), *_file(path)], path.exists()
 
 
+# What reading weights raises that are missing, cut off or of another release.
+_UNREADABLE = (OSError, ImportError, ValueError, EOFError, KeyError, BadZipFile, DualgateError)
+
+
 async def check_models() -> list[Finding]:
     """Check that the built-in weights load and understand a sentence of each language."""
     began = time.monotonic()
@@ -79,7 +84,7 @@ async def check_models() -> list[Finding]:
         read = {
             lang: await extractor.extract(_turn(sentence)) for lang, sentence in SENTENCES.items()
         }
-    except (OSError, ImportError, ValueError, DualgateError) as error:
+    except _UNREADABLE as error:
         return [Finding(
             check="weights", verdict=Verdict.WRONG,
             said=f"the built-in models do not load ({error})",

@@ -37,6 +37,7 @@ def test_a_character_nobody_knows_is_one_unknown_piece() -> None:
 
 def test_what_nobody_sees_changes_nothing() -> None:
     assert cut("data\x00ba\u200bse\ud800") == cut("database")
+    assert cut("\u202edatabase\u202c") == cut("database")
 
 
 def test_full_width_letters_are_read_as_plain_ones() -> None:

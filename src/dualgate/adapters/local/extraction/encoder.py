@@ -36,7 +36,7 @@ TAIL = 3
 HEADS = 12  # of attention
 BLOCK = 32  # numbers that share a scale, in the word vectors
 GELU = np.float32(0.7978845608)  # sqrt(2 / pi)
-JOIN, TURN = "join", "turn"
+JOIN = "join"
 
 
 def segments(reading: Reading, chosen: Sequence[int]) -> list[tuple[str, bool]]:

@@ -78,6 +78,7 @@ AGREED_CONFIDENCE = 0.82
 IMPLIED_CONFIDENCE = 0.66  # over the floor [M 5.1], under what is said outright
 UNNAMED_CONFIDENCE = 0.35  # so far under the floor [M 5.1] that no plain slot lifts it
 INTRODUCED_CONFIDENCE = 0.9  # a form of its own, said outright
+HURRY_REACH = 120  # characters before a wish in which a hurry colours it
 EVIDENCE_WEIGHT = {Evidence.EXPLICIT: 1.0, Evidence.IMPLIED: 0.85, Evidence.EMOTIONAL: 0.8}
 
 
@@ -403,7 +404,8 @@ def _scoped(
     if said.scope is not Scope.LASTING:
         return said
     wish = kinds["item_type"][0] in judging.WISHES
-    led = reading.text[: said.start] + said.text if is_hurried(reading.text[: said.start]) else said.text
+    before = reading.text[max(0, said.start - HURRY_REACH) : said.start]
+    led = before + said.text if is_hurried(before) else said.text
     once = wish and is_for_one_piece(led)
     if once or is_for_now(said.text):
         return replace(said, scope=Scope.TASK)

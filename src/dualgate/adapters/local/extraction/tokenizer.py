@@ -17,8 +17,8 @@ PIECE_LIMIT = 16  # characters; longer pieces of the vocabulary are never looked
 WORD_LIMIT = 400
 CACHE_LIMIT = 20_000
 _UNKNOWN_COST = 10.0  # below the rarest piece, as SentencePiece has it
-# Lone surrogates, control and zero-width characters: nobody sees them, and no piece has them.
-_UNSEEN = re.compile(r"[\ud800-\udfff\x00-\x08\x0e-\x1f\x7f-\x9f\u200b-\u200f\u2060\ufeff\ufffd]")
+# Lone surrogates, control, zero-width and direction marks: nobody sees them, and no piece has them.
+_UNSEEN = re.compile(r"[\ud800-\udfff\x00-\x08\x0e-\x1f\x7f-\x9f\xad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff\ufffd]")
 
 
 class Tokenizer:
