@@ -55,6 +55,11 @@ def test_a_query_is_cut_at_a_number_of_words():
     assert len(query_words("".join(chr(0x4E00 + n) for n in range(5_000)))) == QUERY_WORDS
 
 
+def test_words_that_carry_no_subject_are_asked_for_only_alone():
+    assert fts5_query("ann", "What is the name of my cat?") == fts5_query("ann", "name cat")
+    assert fts5_query("ann", "who is it") is not None
+
+
 def test_two_users_have_no_word_in_common():
     ann = set(indexed_words("ann", "short answers 简洁").split())
 

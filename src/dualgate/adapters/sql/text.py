@@ -20,6 +20,13 @@ from collections.abc import Iterable, Iterator
 from dualgate.domain.items import MemoryItem
 
 QUERY_WORDS = 96  # a query is a sentence; what comes after these words does not change its subject
+# Half of a memory holds "the": ranking all of it costs more than everything else, and says nothing.
+_SAYS_NOTHING = frozenset(
+    "a an and any are as at be been but by can could did do does for from had has have he her him his"
+    " how i if in into is it its me mine my of on or our she so than that the their them then there"
+    " these they this those to us was we were what when where which who whom whose why will with"
+    " would you your".split()
+)
 
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003fa1f"
 _RUN = re.compile(f"[{_UNSPACED}]+|[^\\W{_UNSPACED}]+")
@@ -76,9 +83,14 @@ def marked_words(user_id: str, words: Iterable[str]) -> list[str]:
 
 
 def fts5_query(user_id: str, text: str) -> str | None:
-    """Return the text as an FTS5 query in which one match is enough; None if it has no words."""
+    """Return the text as an FTS5 query in which one match is enough; None if it has no words.
+
+    Words that carry no subject are asked for only where there are no others.
+    """
     mark = _mark(user_id)
-    return " OR ".join(f'"{mark}{_hash(mark, word)}"' for word in query_words(text)) or None
+    asked = query_words(text)
+    telling = [word for word in asked if word not in _SAYS_NOTHING] or asked
+    return " OR ".join(f'"{mark}{_hash(mark, word)}"' for word in telling) or None
 
 
 def row_number(user_id: str, item_id: str) -> int:
