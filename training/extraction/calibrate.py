@@ -35,6 +35,8 @@ PIECE = 0.8
 LEFT_OUT = 0.45
 GATE_STRENGTH = 0.03
 SPARSE_SCALE = 0.5
+FLOOR = 0.6  # [M 5.1]
+LOST = 0.005
 
 Encoded = encoder.Encoded
 
@@ -68,7 +70,7 @@ def fit_gate(examples: Sequence[Example]) -> dict[str, np.ndarray]:
 def fit_tempers(read: Sequence[tuple[Example, Encoded]]) -> dict[str, np.ndarray]:
     """Fit, per question, one temperature and a bias a label by the log loss."""
     tempers = {}
-    for name in judging.LABELS:
+    for name in (each for each in judging.LABELS if each != encoder.EARLY):
         pairs = [pair for each, seen in read for pair in answers(name, each, seen)]
         logs = np.log(np.stack([line for line, _ in pairs]) + models.TINY)
         target = np.array([judging.LABELS[name].index(label) for _, label in pairs])
@@ -83,7 +85,7 @@ def answers(name: str, each: Example, seen: Encoded) -> Iterator[tuple[np.ndarra
         yield from ((seen.span(name, i, i), each.state(i)) for i in range(count))
     elif name == "turn":
         some = any(each.state(i) == "lasting" for i in range(count))
-        yield seen.span(name, 0, count), "some" if some else "none"
+        yield seen.turn, "some" if some else "none"
     elif name == "join":
         for i in range(1, count):
             left, right = each.span_of[i - 1], each.span_of[i]
@@ -94,6 +96,21 @@ def answers(name: str, each: Example, seen: Encoded) -> Iterator[tuple[np.ndarra
             run = each.run(number)
             if run and span["scope"] == "lasting":
                 yield seen.span(name, run[0], run[-1]), label_of(name, span)
+
+
+def fit_leaving(
+    reader: encoder.Encoder, read: Sequence[tuple[Example, Encoded]], model: models.Model
+) -> dict[str, np.ndarray]:
+    """Fit where a turn is left after the first layers: LOST of those that all layers find something in."""
+    promises: dict[bool, list[float]] = {True: [], False: []}
+    for each, seen in read:
+        sure = [model.confidence(grounds) for grounds, _ in proposals(each, seen, model)]
+        finds = max(sure, default=0.0) >= FLOOR
+        promises[finds].append(reader.early(each.reading, range(len(each.clauses))))
+    leave_at = float(np.quantile(promises[True], LOST))
+    left = np.mean(np.array(promises[False]) < leave_at)
+    print(f"left under {leave_at:.3f}: {LOST:.1%} of {len(promises[True])} turns in which something is found, {left:.0%} of {len(promises[False])} others")
+    return {"leave_at": np.array(leave_at, dtype=np.float32)}
 
 
 def fit_temper(name: str, logs: np.ndarray, target: np.ndarray) -> np.ndarray:
@@ -118,7 +135,7 @@ def proposals(each: Example, encoded: Encoded, model: models.Model) -> list[tupl
     lines = judging.states(each.reading, chosen, encoded, model)
     found = judging.statements(each.reading, chosen, encoded, lines, model)
     described = judging.describe(each.reading, found, encoded, model)
-    turn = judging.turn_promise(each.reading, encoded, model)
+    turn = judging.turn_promise(encoded, model)
     both = [pair for pair in zip(found, described, strict=True) if pair[0].scope.value == "lasting"]
     rights, pieces = right_ones(each, both)
     states = any(each.state(index) == "lasting" for index in chosen)
@@ -191,9 +208,14 @@ def main() -> None:
     reader = encoder.load()
     read = [(each, reader.read(each.reading, range(len(each.clauses)))) for each in unseen]
     arrays |= fit_tempers(read)
-    nothing = {"sure_weights": np.zeros(judging.GROUNDS, np.float32), "sure_bias": np.zeros(1, np.float32)}
+    nothing = {
+        "sure_weights": np.zeros(judging.GROUNDS, np.float32),
+        "sure_bias": np.zeros(1, np.float32),
+        "leave_at": np.zeros((), np.float32),
+    }
     model = models.model_of(arrays | nothing)
     arrays |= fit_confidence([pair for each, seen in read for pair in proposals(each, seen, model)])
+    arrays |= fit_leaving(reader, read, models.model_of(nothing | arrays))
     np.savez_compressed(TARGET, **arrays)
     print(f"{TARGET.name}: {TARGET.stat().st_size / 1e6:.2f} MB")
 

@@ -11,7 +11,7 @@ import seeds
 from augment import augmented
 from examples import Example, example
 
-AUGMENT = 0.5  # composed turns per hand-written one
+AUGMENT = 0.3  # composed turns per hand-written one
 CALIBRATION = 10  # one turn in so many is kept from the encoder
 # Hand-written turns count fully; patterns and compositions only widen the vocabulary.
 WEIGHTS = {"plain": 1.0, "seed": 0.5, "aug": 0.5, "g": 0.3}

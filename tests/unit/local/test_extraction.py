@@ -215,7 +215,7 @@ async def test_what_somebody_unnamed_or_a_figure_is_like_is_not_kept(
 async def test_what_goes_on_about_a_person_names_the_person(
     extractor: LocalExtractor, text: str, content: str, subject: str
 ) -> None:
-    found = {each.content: each.subject for each in kept(await read(extractor, text))}
+    found = {each.content: each.subject for each in await read(extractor, text)}
 
     assert found[content] == subject
 

@@ -83,8 +83,8 @@ def test_what_only_looks_like_a_slot_fills_none_of_the_user(text):
 
 def test_projects_keep_their_own_values():
     """[C1]: the licence of one project says nothing of another's"""
-    one = STRUCTURER.read("The user settled on AGPL as the licence for Quillfeather")
-    other = STRUCTURER.read("The user settled on MIT as the licence for Bramblewick")
+    one = STRUCTURER.read("The licence of Quillfeather is AGPL")
+    other = STRUCTURER.read("The licence of Bramblewick is MIT")
 
     assert one is not None
     assert other is not None

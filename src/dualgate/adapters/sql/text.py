@@ -20,12 +20,14 @@ from collections.abc import Iterable, Iterator
 from dualgate.domain.items import MemoryItem
 
 QUERY_WORDS = 96  # a query is a sentence; what comes after these words does not change its subject
-# Half of a memory holds "the": ranking all of it costs more than everything else, and says nothing.
+# Half of a memory holds "the": ranking all of that costs the most and says nothing.
 _SAYS_NOTHING = frozenset(
-    "a an and any are as at be been but by can could did do does for from had has have he her him his"
-    " how i if in into is it its me mine my of on or our she so than that the their them then there"
-    " these they this those to us was we were what when where which who whom whose why will with"
-    " would you your".split()
+    (
+        "a an and any are as at be been but by can could did do does for from had has have he her"
+        " him his how i if in into is it its me mine my of on or our she so than that the their"
+        " them then there these they this those to us was we were what when where which who whom"
+        " whose why will with would you your"
+    ).split()
 )
 
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003fa1f"

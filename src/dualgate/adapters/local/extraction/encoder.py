@@ -1,8 +1,10 @@
 """The encoder: every word of a turn, seen in the light of all the others.
 
-The first layers of multilingual-e5-small (Wang et al. 2024, arXiv:2402.05672; MIT), fitted to the
-questions of this folder by training/extraction/encoder.py. It reads the assistant's last words and
-the clauses of the turn in one go, so that "so I stopped" knows what was stopped.
+multilingual-e5-small (Wang et al. 2024, arXiv:2402.05672; MIT), fitted to the questions of this
+folder by training/extraction/encoder.py. It reads the assistant's last words and the clauses of the
+turn in one go, so that "so I stopped" knows what was stopped. Most turns state nothing, and half of
+the layers see it: a window that says nothing to them is left there (BranchyNet: Teerapittayanon et
+al. 2016, arXiv:1709.01686).
 
 Rule: numpy alone, deterministic; no decision lives here. A turn is at most a few windows of `WINDOW`
 tokens, however long it is.
@@ -12,7 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -25,7 +27,11 @@ from dualgate.adapters.local.extraction.tokenizer import Tokenizer
 
 Array = NDArray[np.float32]
 WEIGHTS = "encoder.npz"
+LAYERS = 12
+FIRST_LAYERS = 6  # after these a turn that says nothing is left alone
 WINDOW = 160  # tokens of the turn that are read in the light of each other
+# A longer turn is read in narrow windows: among much talk of the day one word about oneself drowns.
+NARROW = 64
 # In a turn longer than this only the head of every clause is read, so that its time is bounded.
 READ_CHARACTERS, LEAST_CHARACTERS = 2_000, 60
 READ_TOKENS, LEAST_TOKENS = 480, 15
@@ -37,6 +43,9 @@ HEADS = 12  # of attention
 BLOCK = 32  # numbers that share a scale, in the word vectors
 GELU = np.float32(0.7978845608)  # sqrt(2 / pi)
 JOIN = "join"
+TURN = "turn"
+NOTHING = np.array([1.0, 0.0], dtype=np.float32)
+EARLY = "early"  # the question that is asked after the first layers
 
 
 def segments(reading: Reading, chosen: Sequence[int]) -> list[tuple[str, bool]]:
@@ -52,7 +61,7 @@ def segments(reading: Reading, chosen: Sequence[int]) -> list[tuple[str, bool]]:
         starts = place == 0 or cut or reading.text[clause.start - 1].isspace()
         cut = not last and (not goes_on or len(gap.strip()) > GAP_LIMIT)
         if cut:
-            gap = f"{clause.mark} …"
+            gap = f"{clause.mark} "
         made.append((clause.text + gap.rstrip(), starts))
     return made
 
@@ -78,31 +87,43 @@ class Encoded:
     """What the encoder made of a turn.
 
     hidden: (tokens, 384), only tokens of clauses; owner: (tokens,) the index of the clause in the
-    reading. Heads look at the mean and the maximum of a stretch of tokens.
+    reading. Clauses of windows that were left after the first layers have no tokens. turn: whether
+    the window that promises most states anything lasting (none, some). Heads look at the mean and
+    the maximum of a stretch of tokens.
     """
 
     hidden: Array
     owner: NDArray[np.int64]
+    turn: Array
     heads: Mapping[str, tuple[Array, Array]]
+
+    def heard(self, chosen: Sequence[int]) -> list[int]:
+        """Return which of the clauses were read through all layers."""
+        read = set(self.owner.tolist())
+        return [index for index in chosen if index in read]
 
     def span(self, name: str, first: int, last: int) -> Array:
         """Return the label probabilities of a head for clauses first..last."""
-        return self._asked(name, self._seen(first, last))
+        tokens = self.hidden[(self.owner >= first) & (self.owner <= last)]
+        return asked(self.heads[name], both(tokens))
 
     def seam(self, index: int) -> Array:
         """Return (apart, together) for clause index and the one before it."""
         left, right = (self.hidden[self.owner == each].mean(axis=0) for each in (index - 1, index))
-        return self._asked(JOIN, np.concatenate([left, right, left * right]))
+        return asked(self.heads[JOIN], np.concatenate([left, right, left * right]))
 
-    def _seen(self, first: int, last: int) -> Array:
-        tokens = self.hidden[(self.owner >= first) & (self.owner <= last)]
-        return np.concatenate([tokens.mean(axis=0), tokens.max(axis=0)])
 
-    def _asked(self, name: str, seen: Array) -> Array:
-        weights, bias = self.heads[name]
-        logits = seen @ weights + bias
-        shifted = np.exp(logits - logits.max())
-        return np.asarray(shifted / shifted.sum(), dtype=np.float32)
+def both(tokens: Array) -> Array:
+    """Return the mean and the maximum of tokens, (768,)."""
+    return np.concatenate([tokens.mean(axis=0), tokens.max(axis=0)])
+
+
+def asked(head: tuple[Array, Array], seen: Array) -> Array:
+    """Return the label probabilities of a head."""
+    weights, bias = head
+    logits = seen @ weights + bias
+    shifted = np.exp(logits - logits.max())
+    return np.asarray(shifted / shifted.sum(), dtype=np.float32)
 
 
 class Encoder:
@@ -126,40 +147,87 @@ class Encoder:
             for name in dict.fromkeys(names)
         }
 
-    def read(self, reading: Reading, chosen: Sequence[int]) -> Encoded:
-        """Read the chosen clauses, in as many windows as they need."""
-        reply = self._tokenizer(reading.setting.reply_to[-REPLY_CHARACTERS:])[-REPLY_TOKENS:]
-        hidden: list[Array] = []
-        ids: list[int] = []
-        owner: list[int] = []
+    def read(
+        self,
+        reading: Reading,
+        chosen: Sequence[int],
+        leave_at: float = 0.0,
+        through: Collection[int] = (),
+    ) -> Encoded:
+        """Read the chosen clauses, in as many windows as they need.
+
+        A window of which the first layers say with less than `leave_at` that it states anything
+        is left there, unless it holds a clause that is to be read through.
+        """
+        reply = self._reply(reading)
+        windows: list[tuple[list[int], list[int]]] = [([], [])]
         cut = segments(reading, chosen)
         much = sum(len(text) for text, _ in cut) > READ_CHARACTERS
         size = max(LEAST_CHARACTERS, READ_CHARACTERS // len(cut)) if much else READ_CHARACTERS
         parts = [self._tokenizer(text[:size], starts_word=starts) for text, starts in cut]
-        long = sum(map(len, parts)) > READ_TOKENS
+        tokens = sum(map(len, parts))
+        long, window = tokens > READ_TOKENS, WINDOW if tokens <= WINDOW else NARROW
         most = max(LEAST_TOKENS, READ_TOKENS // len(parts)) if long else WINDOW
         for part, index in zip(parts, chosen, strict=True):
             made = part[:most] or [self._unknown]
-            if ids and len(ids) + len(made) > WINDOW:
-                hidden.append(self._window(reply, ids))
-                ids = []
-            ids += made
-            owner += [index] * len(made)
-        hidden.append(self._window(reply, ids))
-        return Encoded(np.concatenate(hidden), np.array(owner, dtype=np.int64), self._heads)
+            if windows[-1][0] and len(windows[-1][0]) + len(made) > window:
+                windows.append(([], []))
+            windows[-1][0].extend(made)
+            windows[-1][1].extend([index] * len(made))
+        hidden = [np.zeros((0, self._norm[0].size), dtype=np.float32)]
+        owner: list[int] = []
+        turn: list[Array] = []
+        for ids, owners in windows:
+            least = 0.0 if any(index in through for index in owners) else leave_at
+            seen = self._left(reply, ids, least)
+            if seen is not None:
+                hidden.append(seen)
+                owner += owners
+                turn.append(asked(self._heads[TURN], both(seen)))
+        most_promising = max(turn, key=lambda line: float(line[1]), default=NOTHING)
+        owned = np.array(owner, dtype=np.int64)
+        return Encoded(np.concatenate(hidden), owned, most_promising, self._heads)
 
     def sentence(self, text: str) -> Array:
         """Return what a sentence is as a whole, (768,): the mean and the maximum of its tokens."""
-        ids = self._tokenizer(text)[:WINDOW] or [self._unknown]
-        hidden = self._window([], ids)
-        return np.concatenate([hidden.mean(axis=0), hidden.max(axis=0)])
+        return both(self._window([], self._tokenizer(text)[:WINDOW] or [self._unknown]))
 
-    def _window(self, reply: list[int], ids: list[int]) -> Array:
+    def early(self, reading: Reading, chosen: Sequence[int]) -> float:
+        """Return how likely the first layers find that the clauses, as one window, state anything."""
+        texts = segments(reading, chosen)
+        ids = [one for text, starts in texts for one in self._tokenizer(text, starts_word=starts)]
+        before, x = self._begun(self._reply(reading), ids[:WINDOW] or [self._unknown])
+        return self._promise(x[before : before + len(ids)])
+
+    def _reply(self, reading: Reading) -> list[int]:
+        return self._tokenizer(reading.setting.reply_to[-REPLY_CHARACTERS:])[-REPLY_TOKENS:]
+
+    def _promise(self, tokens: Array) -> float:
+        return float(asked(self._heads[EARLY], both(tokens))[1])
+
+    def _begun(self, reply: list[int], ids: list[int]) -> tuple[int, Array]:
+        """Return where the own tokens begin, and all tokens after the first layers."""
         before = [self._start, *reply, self._end]
         x = self._vectors([*before, *ids, self._end])
-        for layer in self._layers:
+        for layer in self._layers[:FIRST_LAYERS]:
             x = self._through(x, layer)
-        return x[len(before) : len(before) + len(ids)]
+        return len(before), x
+
+    def _left(self, reply: list[int], ids: list[int], leave_at: float) -> Array | None:
+        """Return the own tokens after all layers; None where the first ones see nothing in them."""
+        before, x = self._begun(reply, ids)
+        if leave_at > 0.0 and self._promise(x[before : before + len(ids)]) < leave_at:
+            return None
+        return self._ended(x)[before : before + len(ids)]
+
+    def _window(self, reply: list[int], ids: list[int]) -> Array:
+        before, x = self._begun(reply, ids)
+        return self._ended(x)[before : before + len(ids)]
+
+    def _ended(self, x: Array) -> Array:
+        for layer in self._layers[FIRST_LAYERS:]:
+            x = self._through(x, layer)
+        return x
 
     def _vectors(self, ids: list[int]) -> Array:
         """Word vectors are stored in four bits, 32 numbers to a scale (GGML's Q4_0)."""
@@ -235,7 +303,7 @@ _LOADING = threading.Lock()
 
 
 def load() -> Encoder:
-    """Return the encoder that comes with the package; about 60 MB, once a process."""
+    """Return the encoder that comes with the package; about 100 MB, once a process."""
     with _LOADING:  # two threads at once would load it twice
         return _loaded()
 
@@ -246,6 +314,8 @@ def _loaded() -> Encoder:
         return Encoder({name: stored[name] for name in stored.files})
 
 
-async def read(reading: Reading, chosen: Sequence[int]) -> Encoded:
-    """Read the chosen clauses, in a thread: ten milliseconds a window."""
-    return await asyncio.to_thread(lambda: load().read(reading, chosen))
+async def read(
+    reading: Reading, chosen: Sequence[int], leave_at: float = 0.0, through: Collection[int] = ()
+) -> Encoded:
+    """Read the chosen clauses in a thread: it takes ten to twenty milliseconds a window."""
+    return await asyncio.to_thread(lambda: load().read(reading, chosen, leave_at, through))

@@ -36,8 +36,8 @@ from dualgate.adapters.local.extraction.kinds import (
     is_hurried,
     is_of_a_bad_day,
     is_of_those_days,
+    is_outright,
     is_plain,
-    is_plain_wish,
     is_retold,
     is_wished,
 )
@@ -131,7 +131,11 @@ class LocalExtractor:
         agreed = self._agreed(turn, reading)
         if not chosen:
             return agreed
-        encoded = await encoder.read(reading, chosen)
+        through = judging.outright(reading, chosen)
+        encoded = await encoder.read(reading, chosen, model.leave_at, through)
+        chosen = encoded.heard(chosen)
+        if not chosen:
+            return agreed
         lines = judging.states(reading, chosen, encoded, model)
         found = judging.statements(reading, chosen, encoded, lines, model)
         found = [
@@ -150,7 +154,7 @@ class LocalExtractor:
         found = [
             _scoped(each, kinds, reading) for each, kinds in zip(found, described, strict=True)
         ]
-        promise = judging.turn_promise(reading, encoded, model)
+        promise = judging.turn_promise(encoded, model)
         made = []
         for each, kinds in zip(found, described, strict=True):
             sure = model.confidence(judging.grounds(each, kinds, promise, reading))
@@ -331,7 +335,7 @@ class LocalExtractor:
             content=content[:CONTENT_LIMIT],
         )
         made = _surer(made) if is_plain(text) else made
-        made = _said_outright(made) if is_plain_wish(text) else made
+        made = _said_outright(made) if is_outright(text) else made
         if self._structurer is None:
             return made
         made = self._structurer.typed(self._structurer.complete(made))

@@ -25,7 +25,7 @@ from dualgate.adapters.local.extraction.encoder import Encoded
 from dualgate.adapters.local.extraction.features import clause_ids
 from dualgate.adapters.local.extraction.kinds import (
     is_outburst,
-    is_plain_wish,
+    is_outright,
     named_kind,
     named_polarity,
 )
@@ -63,6 +63,7 @@ LABELS = {
     "state": STATES,
     "join": ("apart", "together"),
     "turn": ("none", "some"),
+    "early": ("none", "some"),
     "item_type": tuple(each.value for each in ItemType),
     "evidence": ("explicit", "implied", "emotional"),
     "correction": ("no", "yes"),
@@ -70,7 +71,7 @@ LABELS = {
     "subject": ("user", "assistant", "other"),
     "sensitivity": ("normal", "personal", "sensitive"),
 }
-ATTRIBUTE_HEADS = tuple(name for name in LABELS if name not in ("state", "join", "turn"))
+ATTRIBUTE_HEADS = tuple(name for name in LABELS if name not in ("state", "join", "turn", "early"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,11 @@ def worth_reading(reading: Reading, model: Model) -> list[int]:
     return sorted(read[int(index)] for index in best)
 
 
+def outright(reading: Reading, chosen: Sequence[int]) -> set[int]:
+    """Return the clauses that say outright that they are for good: they are read through."""
+    return {index for index in chosen if is_outright(reading.clauses[index].text)}
+
+
 def states(reading: Reading, chosen: Sequence[int], encoded: Encoded, model: Model) -> Array:
     """Return the state probabilities of every clause; those not chosen are "none"."""
     result = np.zeros((len(reading.clauses), len(STATES)), dtype=np.float32)
@@ -114,7 +120,7 @@ def states(reading: Reading, chosen: Sequence[int], encoded: Encoded, model: Mod
     for index in chosen:
         line = model.tempered("state", encoded.span("state", index, index))
         # What is said outright is said, whatever is asked beside it.
-        result[index] = OUTRIGHT if is_plain_wish(reading.clauses[index].text) and line[1] < OUTRIGHT[1] else line
+        result[index] = OUTRIGHT if is_outright(reading.clauses[index].text) and line[1] < OUTRIGHT[1] else line
     return result
 
 
@@ -222,9 +228,9 @@ def _compared(found: list[Statement], seam_of: Mapping[int, float]) -> list[Stat
     ]
 
 
-def turn_promise(reading: Reading, encoded: Encoded, model: Model) -> float:
+def turn_promise(encoded: Encoded, model: Model) -> float:
     """Return how likely the turn as a whole states anything lasting."""
-    return float(model.tempered("turn", encoded.span("turn", 0, len(reading.clauses)))[1])
+    return float(model.tempered("turn", encoded.turn)[1])
 
 
 def grounds(

@@ -79,6 +79,22 @@ def is_plain(text: str) -> bool:
     return bool(_PLAIN.search(text.replace("’", "'")))
 
 
+_OWN = re.compile(
+    r"^my (?:\w+ )?(?:colou?r|number|size|birthday|anniversary|address|blood type) is [\w' -]{1,30}\W*$"
+    r"|^(?:好的?[，,]?)?那就(?:定|选)[^，,]{1,10}吧$",
+    re.IGNORECASE,
+)
+
+
+def is_outright(text: str) -> bool:
+    """Whether the text says outright what is for good: a wish, a thing of one's own, a choice.
+
+    >>> is_outright("My badge colour is teal"), is_outright("那就定蓝色吧"), is_outright("my code is red")
+    (True, True, False)
+    """
+    return is_plain_wish(text) or _OWN.match(text.strip()) is not None
+
+
 def is_plain_wish(text: str) -> bool:
     """Tell whether this is one of the plainest wishes about answers.
 

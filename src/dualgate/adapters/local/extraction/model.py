@@ -49,6 +49,7 @@ class Model:
     tempers: Mapping[str, Array]  # per question: a temperature, then a bias a label
     sure_weights: Array
     sure_bias: Array
+    leave_at: float  # of which the first layers must be this sure, or a window is left
 
     def tempered(self, name: str, line: Array) -> Array:
         """Return probabilities of a question as they turned out on turns that nobody was fitted to.
@@ -81,6 +82,7 @@ def model_of(arrays: Mapping[str, NDArray[np.generic]]) -> Model:
         {name.removeprefix(TEMPER): np.asarray(arrays[name], np.float32) for name in tempers},
         np.asarray(arrays["sure_weights"], dtype=np.float32),
         np.asarray(arrays["sure_bias"], dtype=np.float32),
+        float(arrays["leave_at"]),
     )
 
 
