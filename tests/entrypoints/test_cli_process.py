@@ -113,6 +113,8 @@ def test_ctrl_c_ends_an_ingest_cleanly_and_it_can_be_taken_up_again(tmp_path):
     lines = (json.dumps({"role": "user", "content": f"I like tea number {n}"}) for n in range(400))
     log.write_text("\n".join(lines))
     words = ["--user", "ada", "ingest", str(log), "--json"]
+    # What a shell starts in the background is deaf to Ctrl-C, and so are its children.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(
         [*COMMAND, *words],
         stderr=subprocess.PIPE,
