@@ -79,9 +79,11 @@ def is_plain(text: str) -> bool:
     return bool(_PLAIN.search(text.replace("’", "'")))
 
 
+# Things of a person, not of an order, a page or a program: "my batch size is 32" is a task's.
 _OWN = re.compile(
-    r"^my (?:\w+ )?(?:colou?r|number|size|birthday|anniversary|address|blood type) is [\w' -]{1,30}\W*$"
-    r"|^(?:好的?[，,]?)?那就(?:定|选)[^，,]{1,10}吧$",
+    r"^my (?:birthday|anniversary|blood type|(?:badge|hair|eye|favou?rite) colou?r|(?:shoe|ring|shirt|dress|hat) size"
+    r"|(?:locker|badge|jersey|desk) number|home address) is [\w' -]{1,30}\W*$"
+    r"|^(?:好的?[，,]?)?那就定(?![第这那它下前后上])[^，,]{1,10}吧$",
     re.IGNORECASE,
 )
 
@@ -89,10 +91,10 @@ _OWN = re.compile(
 def is_outright(text: str) -> bool:
     """Whether the text says outright what is for good: a wish, a thing of one's own, a choice.
 
-    >>> is_outright("My badge colour is teal"), is_outright("那就定蓝色吧"), is_outright("my code is red")
+    >>> is_outright("My badge colour is teal"), is_outright("那就定蓝色吧"), is_outright("My batch size is 32")
     (True, True, False)
     """
-    return is_plain_wish(text) or _OWN.match(text.strip()) is not None
+    return is_plain_wish(text) or bool(_OWN.search(text))
 
 
 def is_plain_wish(text: str) -> bool:
