@@ -32,11 +32,7 @@ class LocalPrefilter:
         chosen = judging.worth_reading(reading, model)
         if not chosen:
             return 0.0
-        through = judging.outright(reading, chosen)
-        encoded = await encoder.read(reading, chosen, model.leave_at, through)
-        chosen = encoded.heard(chosen)
-        if not chosen:
-            return 0.0
+        encoded = await encoder.read(reading, chosen)  # through: what is stopped here is lost
         lines = judging.states(reading, chosen, encoded, model)
         stated = float(lines[:, judging.STATES.index("lasting")].max())
         return max(stated, judging.turn_promise(encoded, model))
