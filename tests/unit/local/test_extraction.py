@@ -412,3 +412,52 @@ async def test_what_is_hurried_or_only_comes_back_is_not_for_ever(
 ) -> None:
     """[W3, W4]"""
     assert kept(await read(extractor, text)) == []
+
+
+@pytest.fixture(scope="module")
+def with_slots() -> LocalExtractor:
+    return LocalExtractor(structurer=LexiconStructurer(SlotReader(UseEmbedder())))
+
+
+@pytest.mark.parametrize(
+    ("text", "item_type"),
+    [
+        ("Our fiscal year starts in April, not January", ItemType.FACT),
+        ("ask before renaming any files", ItemType.RULE),
+        ("跟你说个规矩：没叫你改的表别动，要动先问我", ItemType.RULE),
+    ],
+)
+async def test_a_slot_does_not_make_of_words_what_they_plainly_are_not(
+    with_slots: LocalExtractor, text: str, item_type: ItemType
+) -> None:
+    """[W4]: the fiscal year is no birthday, whatever its month reads like"""
+    found = kept(await read(with_slots, text))
+
+    assert [each.item_type for each in found] == [item_type]
+
+
+@pytest.mark.parametrize("text", ["We are vegans except for my sister", "之前跟你说我学德语，不对，现在改学荷兰语了"])
+async def test_a_slot_denies_nothing_that_is_plainly_affirmed(
+    with_slots: LocalExtractor, text: str
+) -> None:
+    """[W4]"""
+    (found,) = kept(await read(with_slots, text))
+
+    assert found.polarity is Polarity.POSITIVE
+
+
+@pytest.mark.parametrize(
+    ("text", "alone"),
+    [
+        ("I've been diabetic since school, just so you know when I ask about snacks", "snacks"),
+        ("我吃素十年了，万一以后你要推荐餐馆的话", "餐馆"),
+    ],
+)
+async def test_a_condition_without_its_consequence_is_no_memory(
+    extractor: LocalExtractor, text: str, alone: str
+) -> None:
+    """[W3]"""
+    found = kept(await read(extractor, text))
+
+    assert found
+    assert not [each for each in found if (each.quote or "").endswith(alone) and len(each.quote or "") < 40]

@@ -288,3 +288,27 @@ def test_a_seal_a_sigh_and_a_call_for_help_state_nothing(text: str) -> None:
 )  # fmt: skip
 def test_what_the_assistant_is_to_do_is_worded_in_good_english(text: str, content: str) -> None:
     assert sentence(text, "en", ItemType.PREFERENCE) == content
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [("the cap is $900 incl. tax", "the cap is $900 incl. tax"), ("I live on St. Olaf Street", "I live on St. Olaf Street")],
+)  # fmt: skip
+def test_an_abbreviation_ends_no_clause(text: str, first: str) -> None:
+    assert read_text(text).clauses[0].text == first
+
+
+@pytest.mark.parametrize(
+    "text", ["我每天只睡五个小时，我对虾过敏", "当归我一沾就流鼻血，我住乌镇", "我平时不开车，我养了两只龟"]
+)
+def test_hours_and_words_that_look_like_conditions_bind_nothing(text: str) -> None:
+    left, right = read_text(text).clauses
+
+    assert not bound(left, right)
+
+
+@pytest.mark.parametrize(
+    "text", ["never propose one", "so never suggest any for then", "Keep to it for all my stuff"]
+)
+def test_an_order_about_it_leans_on_what_it_is(text: str) -> None:
+    assert leans(text)

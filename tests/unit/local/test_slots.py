@@ -115,7 +115,7 @@ def test_a_denied_slot_of_two_values_is_the_other_one():
 
 
 def test_wishes_go_by_one_type_however_they_are_put():
-    """[C1]: a wish and an order of the same content are one memory"""
+    """[C1]: a wish and an order of the same content are one memory; what is done is a rule"""
     wish = STRUCTURER.complete(
         Candidate("preference", "The user likes to be asked before changes", confidence=0.9)
     )
@@ -124,7 +124,7 @@ def test_wishes_go_by_one_type_however_they_are_put():
     )
     typed = {STRUCTURER.typed(each).item_type for each in (wish, order) if each.attribute}
 
-    assert typed == {ItemType.PREFERENCE}
+    assert typed == {ItemType.RULE}
 
 
 def test_words_of_a_sentence_keep_their_places():

@@ -41,6 +41,7 @@ KNOWN_MANY = frozenset(
 # A convention is a rule, however politely it is put; as one it follows the newer word [C2].
 RULED = (ItemType.RULE, ItemType.PREFERENCE, ItemType.CONSTRAINT, ItemType.FACT, ItemType.DECISION)
 WISHED = (ItemType.PREFERENCE, ItemType.RULE, ItemType.CONSTRAINT)
+ORDERED = (ItemType.RULE, ItemType.PREFERENCE, ItemType.CONSTRAINT)
 QUALIFYING = frozenset({"length", "tone", "frequency"})
 DEGREES = frozenset({"mild", "severe", "fluent", "beginner", "manual", "automatic", "hot", "cold"})
 
@@ -86,6 +87,7 @@ class Fitted:
     opposites: dict[str, str] = field(default_factory=dict)  # in a closed slot of more than two
     apart: bool = False  # equal values may be said of different things: no slot to compare by
     affirms: bool = False  # a denial in the sentence belongs to the value: "nothing before nine"
+    order: bool = False  # a wish about what is done, not how it is told: a rule before a preference
 
 
 _TARGET = re.compile(r"到了?|成了?|改用|改为|换|\bto\b|\binto\b|而是|\bnow\b|\bnot\b.*\bbut\b", re.IGNORECASE)
@@ -115,7 +117,9 @@ class LexiconStructurer:
             row.attribute for row in self._fitted.values() if row.of_project
         }
         self._types: dict[str, tuple[ItemType, ...]] = {
-            row.attribute: WISHED for row in self._fitted.values() if row.wish
+            row.attribute: ORDERED if row.order else WISHED
+            for row in self._fitted.values()
+            if row.wish
         }
         self._types |= {slot.attribute: slot.types for slot in self._slots if slot.types}
         # The attributes that hold several values at once, folded.
@@ -496,6 +500,7 @@ def _fitted() -> dict[str, Fitted]:
             {key: str(value) for key, value in _table(row.get("opposites", {}))},
             bool(row.get("apart", False)),
             bool(row.get("affirms", False)),
+            bool(row.get("order", False)),
         )
         for name, row in rows.items()
     }

@@ -11,11 +11,20 @@ import re
 from dualgate.adapters.local.extraction.clauses import Clause
 
 _CONDITION = re.compile(
-    r"^(?:如果|要是|只要|凡是|但凡|每次|一旦|除非|当|等|碰到|遇到|涉及|关于|至于)|(?:的话|的时候|时|之前|以后|之后|期间)$"
+    r"^(?:如果|要是|只要|凡是|但凡|每次|一旦|除非|碰到|遇到|涉及|关于|至于)|^[当等].{1,12}(?:以后|之后|的时候|完|到|好)了?$"
+    r"|(?:的话|的时候|之前|以后|之后|期间)$|(?<![小平同暂准按临随及定限计工课学闲几])时$"
     r"|^(?:以后|今后|下次)(?:我|你)(?:发|问|说|给|贴|让|再)[^不别要用]{1,14}$"
-    r"|^\W*(?:(?:and|but|so|also|from now on|please)\W+)*(?:if|when|whenever|every time|any time|anytime|unless|before|after|once|for any|in case|as soon as|as for)\b",
+    r"|^\W*(?:(?:and|but|so|also|from now on|please|(?:just )?so you know|just)\W+)*(?:if|when|whenever|every time|any time|anytime|unless|before|after|once|for any|in case|as soon as|as for)\b",
     re.IGNORECASE,
 )
+# What a condition would bring about stands in it already: 凡是退款的都转给主管, "whenever I fly I get a cold".
+_CONSEQUENCE = re.compile(
+    r"^(?:凡是|但凡|每次|只要|一旦|遇到|碰到|涉及|如果|要是).{2,}(?:都|就|一律|一概|统一|必须|先|别|不要|不许|不能|直接|默认|得|给我|转)"
+    r"|\bi(?:'m|'ve|'d|'ll)?\b.*\b(?:i|i'm|i've|i'd|i'll|it's|my)\b|^.{9,}\b(?:give|use|say|tell|keep|ask|skip|show|don't|never|always|start|stop|please|answer|reply|write|add|put|send|leave|call|assume|list|cite|means?)\b",
+    re.IGNORECASE,
+)
+_SUPPOSED = re.compile(r"^(?:万一|假如|假设|倘若|如果|要是|每当|每次|当)|(?:的时候|的话)$|^\W*(?:(?:and|but|so|also|please|(?:just )?so you know|just)\W+)*(?:if|when|whenever|every time|any ?time)\W+\w", re.IGNORECASE)
+DANGLING_LIMIT = {"zh": 16, "en": 60}  # characters; what is longer holds more than a condition
 _TIME = (
     r"(?:\d{1,4}[年月号日./:点-]?)+|今年|明年|去年|年底前?|月底前?|上个?月|下个?月|[上下每这]?(?:周|星期|礼拜)[一二三四五六日天末]?|每[天月年]|早上|晚上|上午|下午|中午|凌晨|周末|工作日"
     r"|[一二三四五六七八九十两半]+[点月号日年]|之前|以前|前|后|左右|开始|起|到|至|的"
@@ -53,6 +62,7 @@ _LEANING = re.compile(
     r"|^(?:我|你)?(?:真的|实在|根本|完全)?(?:受|撑|扛|顶|忍|看|记|吃|学|做|走|喝|用)(?:不(?:住|了|完|下|动|起|进去?)|得(?:住|了))(?:了)?$"
     r"|^\W*(?:(?:and|but|so|or|because|since)\s+)*(?:it|it's|that|that's|this|those|these|which|them|such|same|either way|otherwise|anything (?:else|over|longer|more)|nothing else|everyone)\b(?! is my| are my)"
     r"|^\W*(?:(?:and|but|so)\s+)*(?:please |just )?(?:never|always|don't|do|keep|use|leave|put|start|stop)\b.{0,24}\b(?:it|them|that|this|those)\W*$"
+    r"|^\W*(?:(?:and|but|so)\s+)*(?:please |just )?(?:(?:never|don't|do not) \w+ (?:one|any|it|them|that)\b.{0,24}|(?:keep|stick) to (?:it|that|them|this|these|those)\b.{0,30})$"
     r"|\b(?:to it|of it|with it|about it|it all|like that|this way|that way|in that|for that|that much|it)\W*$",
     re.IGNORECASE,
 )
@@ -79,12 +89,17 @@ def bound(left: Clause, right: Clause) -> bool:
     return (
         (left.mark in ":：" and bool(left.mark) and left.end - left.start <= _HEADING_LIMIT)
         or bool(_DENIAL.search(left.text.strip()))
-        or bool(_CONDITION.search(left.text.strip()) and not left.mark.startswith("."))
+        or bool(_is_condition(left.text) and not left.mark.startswith("."))
         or is_adverbial(right.text)
         or leads_on(left.text)
         or bool(_AGREED.search(right.text.strip()))
         or bool(_LEFT.search(left.text.strip()) and _TAKEN_UP.search(right.text.strip()))
     )
+
+
+def _is_condition(text: str) -> bool:
+    plain = text.strip().replace("’", "'")
+    return bool(_CONDITION.search(plain)) and not _CONSEQUENCE.search(plain)
 
 
 # "X is no longer at A, we deploy to B now": the second half says what the first has given way to.
@@ -126,6 +141,19 @@ def parts(left: Clause, right: Clause) -> bool:
     """
     told = left.text.strip().replace("’", "'")
     return bool(_ORDER.search(right.text.strip())) and bool(_STATES.search(told))
+
+
+def dangles(text: str) -> bool:
+    """Tell whether this is a condition without what it would bring about: alone it states nothing.
+
+    >>> dangles("when I ask about snacks"), dangles("when I write NOW just give the command")
+    (True, False)
+    >>> dangles("万一以后要支持多租户"), dangles("每次改完都先跑测试")
+    (True, False)
+    """
+    plain = text.strip().replace("’", "'")
+    short = len(plain) <= DANGLING_LIMIT["en" if plain.isascii() else "zh"]
+    return short and bool(_SUPPOSED.search(plain)) and not _CONSEQUENCE.search(plain)
 
 
 def leans(text: str) -> bool:

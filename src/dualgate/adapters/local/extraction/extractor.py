@@ -24,7 +24,7 @@ from dualgate.adapters.local.extraction.antecedents import (
     with_relative,
     with_subject,
 )
-from dualgate.adapters.local.extraction.bonds import is_adverbial, leads_on
+from dualgate.adapters.local.extraction.bonds import dangles, is_adverbial, leads_on
 from dualgate.adapters.local.extraction.cues import KIN, cues_in
 from dualgate.adapters.local.extraction.features import language
 from dualgate.adapters.local.extraction.implied import SAID_AT, implied_in, sentence_before
@@ -79,6 +79,7 @@ IMPLIED_CONFIDENCE = 0.66  # over the floor [M 5.1], under what is said outright
 UNNAMED_CONFIDENCE = 0.35  # so far under the floor [M 5.1] that no plain slot lifts it
 INTRODUCED_CONFIDENCE = 0.9  # a form of its own, said outright
 HURRY_REACH = 120  # characters before a wish in which a hurry colours it
+ANYTHING = judging.Allowed()
 EVIDENCE_WEIGHT = {Evidence.EXPLICIT: 1.0, Evidence.IMPLIED: 0.85, Evidence.EMOTIONAL: 0.8}
 
 
@@ -142,7 +143,7 @@ class LocalExtractor:
             each
             for each in found
             if not self._holds_secret(each.text)
-            and not (is_adverbial(each.text) or leads_on(each.text))
+            and not (is_adverbial(each.text) or leads_on(each.text) or dangles(each.text))
             and not is_retold(each.text, reading.text[: each.start])
         ]
         if agreed:
@@ -160,7 +161,8 @@ class LocalExtractor:
             sure = model.confidence(judging.grounds(each, kinds, promise, reading))
             if each.scope is Scope.TASK and is_for_now(each.text):
                 sure = max(sure, FORM_CONFIDENCE)  # the form says so, whatever else it may be
-            made.append(self._candidate(turn, reading, each, kinds, sure))
+            allowed = judging.allowed(each, encoded, model)
+            made.append(self._candidate(turn, reading, each, kinds, sure, allowed))
         return _distinct([*agreed, *made])
 
     def _introduced(
@@ -264,6 +266,7 @@ class LocalExtractor:
         said: judging.Statement,
         kinds: dict[str, tuple[str, float]],
         confidence: float,
+        allowed: judging.Allowed,
     ) -> Candidate:
         lang = reading.setting.lang
         item_type = ItemType(kinds["item_type"][0])
@@ -302,7 +305,18 @@ class LocalExtractor:
             quote=said.text[:QUOTE_LIMIT],
             message_id=turn.message.id,
         )
-        return self._corrected(self._dated(made, said.text, turn.at), said.text, kinds["correction"])
+        dated = self._dated(made, said.text, turn.at, allowed)
+        return self._corrected(dated, said.text, kinds["correction"])
+
+    @staticmethod
+    def _slotted(made: Candidate, slots: Slots, allowed: judging.Allowed) -> Candidate:
+        """Fill the slot, unless its reading contradicts what the words plainly are."""
+        filled = slots.complete(made)
+        denies = filled.polarity is Polarity.NEGATIVE and made.polarity is Polarity.POSITIVE
+        if denies and not allowed.denial:
+            return made  # "not Redis but KeyDB" denies nothing; "Redis, denied" is half of it
+        typed = slots.typed(filled)
+        return typed if typed.item_type in allowed.types else filled
 
     def _corrected(self, made: Candidate, text: str, fitted: tuple[str, float]) -> Candidate:
         """A new value for a slot of one value is a correction at fewer signs than a mere remark."""
@@ -319,7 +333,13 @@ class LocalExtractor:
         plainly = PLAINLY_FROM <= made.confidence < PLAINLY
         return replace(made, correction=True, confidence=PLAINLY if plainly else made.confidence)
 
-    def _dated(self, made: Candidate, text: str, at: datetime) -> Candidate:
+    def _dated(
+        self,
+        made: Candidate,
+        text: str,
+        at: datetime,
+        allowed: judging.Allowed = ANYTHING,
+    ) -> Candidate:
         """Fix the day it speaks of, and word it so that it reads right on any other day [W4]."""
         days = [each for each in self._dates(text, at) if _is_day(each)]
         when = days[0].when if days and made.item_type in DATED else None
@@ -338,7 +358,7 @@ class LocalExtractor:
         made = _said_outright(made) if is_outright(text) else made
         if self._structurer is None:
             return made
-        made = self._structurer.typed(self._structurer.complete(made))
+        made = self._slotted(made, self._structurer, allowed)
         if made.attribute == DEADLINE and days:
             # A deadline is a day: "by 19 May" and "due on the 19th" are one.
             made = replace(made, value=days[0].when.date().isoformat(), content=absolute(made.content, at)[:CONTENT_LIMIT])

@@ -15,6 +15,7 @@ import numpy as np
 
 from dualgate.adapters.local.extraction.bonds import (
     bound,
+    dangles,
     is_adverbial,
     is_empty,
     leans,
@@ -140,7 +141,7 @@ def joined(
             left, right = reading.clauses[index - 1], reading.clauses[index]
             weak = float(min(probabilities[index - 1 : index + 1, STATES.index(scope.value)]))
             needed = JOIN_AT if weak >= WEAK_AT else JOIN_WEAK_AT
-            hangs = bound(left, right) or leans(right.text)
+            hangs = bound(left, right) or leans(right.text) or dangles(right.text)
             goes_on = seams.get(index, 0.0) >= needed and not parts(left, right)
             if hangs or goes_on:
                 runs[-1] = (runs[-1][0], index, scope)
@@ -171,7 +172,7 @@ def _scopes(reading: Reading, probabilities: Array) -> list[Scope | None]:
             continue
         if left is None and not empty[i - 1]:
             scopes[i - 1] = right
-        elif right is None and is_adverbial(clauses[i].text):
+        elif right is None and (is_adverbial(clauses[i].text) or dangles(clauses[i - 1].text)):
             scopes[i] = left
     return scopes
 
@@ -272,7 +273,7 @@ def grounds(
 UNSERIOUS = ("joke", "sarcasm", "play", "heard", "emoji")
 GROUNDS = 23 + len(UNSERIOUS)
 _ASKS = re.compile(
-    r"[？?]|(?:吗|不|没有?|呢)$|能不能|可不可以|是不是|从哪|怎么|什么|为啥|多少"
+    r"[？?]|(?:吗|不|没有?|呢)$|([\u4e00-\u9fff])[不没]\1|能不能|可不可以|是不是|从哪|怎么|什么|为啥|多少"
     r"|^\W*(?:(?:and|so|but)\s+)?(?:what|why|how|where|which|who|is|are|do|does|did|can|could|should|would)\b|\bwhy's that\b",
     re.IGNORECASE,
 )
@@ -315,6 +316,26 @@ def describe(
     return described
 
 
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """What the words of a statement let a reader of slots make of it."""
+
+    types: frozenset[ItemType] = frozenset(ItemType)
+    denial: bool = True
+
+
+def allowed(said: Statement, encoded: Encoded, model: Model) -> Allowed:
+    """Return the types that are likely enough, and whether it may deny something at all.
+
+    A wish is a rule or a preference by how it is put, so these two stand for each other.
+    """
+    line = model.tempered("item_type", encoded.span("item_type", said.first, said.last))
+    types = {each for each, sure in zip(TYPES, line, strict=True) if sure >= POSSIBLE_AT}
+    types |= _WISHED if types & _WISHED else set()
+    denied = model.tempered("polarity", encoded.span("polarity", said.first, said.last))[1]
+    return Allowed(frozenset(types), bool(denied >= DENIED_AT))
+
+
 def _labelled(
     name: str, said: Statement, encoded: Encoded, model: Model
 ) -> tuple[str, float]:
@@ -331,6 +352,10 @@ def _labelled(
 
 
 NAMED_SURE = 0.7
+# Under these the reader of slots was wrong nine times in ten, on held-out turns.
+POSSIBLE_AT = 0.2
+DENIED_AT = 0.15
+_WISHED = frozenset({ItemType.RULE, ItemType.PREFERENCE})
 _SHOUTED = re.compile(r"\s?[!！]{2}")
 
 
