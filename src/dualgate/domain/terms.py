@@ -20,6 +20,7 @@ OWN_SUBJECTS = frozenset(
 )
 NAME_WEIGHT = 3.0  # a name says more than three ordinary words
 BIGRAM_WEIGHT = 0.5  # a Chinese word is about two bigrams
+SHORTEST_PLURAL = 4
 NAME_ALONE = 0.6  # a shared name is enough, however long the question around it
 
 # Any script with spaces; Chinese, kana and hangul are cut out first and taken by bigrams.
@@ -115,12 +116,30 @@ def terms(text: str) -> Mapping[str, float]:
         if _STOP_EN.fullmatch(spelt):
             continue
         weight = _weight(word, match.start(), rest, among_chinese=bool(runs))
-        found[spelt] = max(found.get(spelt, 0.0), weight)
+        base = singular(spelt)
+        found[base] = max(found.get(base, 0.0), weight)
     for run in runs:
         for part in _STOP_ZH.split(run):
             for start in range(len(part) - 1):
                 found.setdefault(part[start : start + 2], BIGRAM_WEIGHT)
     return MappingProxyType(found)
+
+
+def singular(word: str) -> str:
+    """Return an English word in lower case without the ending of its plural, rightly or not.
+
+    Both sides of a comparison are spelt alike, so that "lens" loses its last letter does no harm.
+
+    >>> singular("birthdays"), singular("allergies"), singular("boxes"), singular("glass")
+    ('birthday', 'allergy', 'box', 'glass')
+    """
+    if len(word) < SHORTEST_PLURAL or not (word.isascii() and word.isalpha()):
+        return word
+    if word.endswith("ies"):
+        return f"{word[:-3]}y"
+    if word.endswith(("sses", "xes", "ches", "shes", "zes")):
+        return word[:-2]
+    return word[:-1] if word[-1] == "s" and word[-2] not in "siu" else word
 
 
 def item_terms(item: MemoryItem) -> Mapping[str, float]:

@@ -60,6 +60,17 @@ def test_words_that_carry_no_subject_are_asked_for_only_alone():
     assert fts5_query("ann", "who is it") is not None
 
 
+@pytest.mark.parametrize(
+    ("one", "many"), [("birthday", "birthdays"), ("allergy", "allergies"), ("box", "boxes")]
+)
+def test_a_thing_is_asked_for_by_its_plural_and_the_other_way_round(one: str, many: str) -> None:
+    """[R2]: the index holds words as they were written"""
+    asked = [set((fts5_query("ann", word) or "").split(" OR ")) for word in (one, many)]
+
+    assert asked[0] == asked[1]
+    assert len(asked[0]) == 2
+
+
 def test_two_users_have_no_word_in_common():
     ann = set(indexed_words("ann", "short answers 简洁").split())
 

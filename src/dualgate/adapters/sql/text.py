@@ -18,6 +18,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 
 from dualgate.domain.items import MemoryItem
+from dualgate.domain.terms import SHORTEST_PLURAL, singular
 
 QUERY_WORDS = 96  # a query is a sentence; what comes after these words does not change its subject
 # Half of a memory holds "the": ranking all of that costs the most and says nothing.
@@ -87,12 +88,26 @@ def marked_words(user_id: str, words: Iterable[str]) -> list[str]:
 def fts5_query(user_id: str, text: str) -> str | None:
     """Return the text as an FTS5 query in which one match is enough; None if it has no words.
 
-    Words that carry no subject are asked for only where there are no others.
+    Words that carry no subject are asked for only where there are no others. A thing is found by
+    its plural and the other way round: the index holds words as they were written.
     """
     mark = _mark(user_id)
     asked = query_words(text)
     telling = [word for word in asked if word not in _SAYS_NOTHING] or asked
-    return " OR ".join(f'"{mark}{_hash(mark, word)}"' for word in telling) or None
+    forms = dict.fromkeys(form for word in telling for form in (word, *_other_number(word)))
+    return " OR ".join(f'"{mark}{_hash(mark, form)}"' for form in forms) or None
+
+
+def _other_number(word: str) -> tuple[str, ...]:
+    """Return the singular of an English plural, or the plural of what may be a singular."""
+    if len(word) < SHORTEST_PLURAL - 1 or not (word.isascii() and word.isalpha()):
+        return ()
+    base = singular(word)
+    if base != word:
+        return (base,)
+    if word[-1] == "y" and word[-2] not in "aeiou":
+        return (f"{word[:-1]}ies",)
+    return (f"{word}es",) if word.endswith(("s", "x", "ch", "sh", "z")) else (f"{word}s",)
 
 
 def row_number(user_id: str, item_id: str) -> int:
