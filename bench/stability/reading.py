@@ -120,7 +120,7 @@ async def _extracted(life: Life) -> dict[str, list[Candidate]]:
             turn = Turn(user_id=life.user, session_id=session.id, message=message, at=session.at,
                         history=tuple(history[-4:]))  # fmt: skip
             given = await _extractor().extract(turn)
-            found[said.id] = [structurer().complete(replace(c, message_id=said.id)) for c in given]
+            found[said.id] = [replace(c, message_id=said.id) for c in given]
             history.append(message)
     return found
 
@@ -189,6 +189,7 @@ class KnownCandidates:
     """An extractor that looks up what was read before, by message id."""
 
     source = Source.LOCAL
+    structures = True
 
     def __init__(self, reading: Reading) -> None:
         self._reading = reading

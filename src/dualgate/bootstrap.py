@@ -246,7 +246,7 @@ def wire(
         extractor=extractor or reader,
         structurer=structurer,
         embedder=embedder,
-        judge=StatementJudge(),
+        judge=StatementJudge(slots=structurer),
         redactor=SecretRedactor(),
         summarizer=LocalSummarizer(reader),
         compaction=settings.compaction,

@@ -8,7 +8,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from dualgate.domain.items import Candidate, MemoryItem, Proposal, folded
-from dualgate.domain.types import TRAIT_TYPES, Cardinality, Evidence, Polarity
+from dualgate.domain.types import TRAIT_TYPES, Cardinality, Evidence, ItemType, Polarity
 from dualgate.domain.view import Likeness
 
 # Slots in which several values live side by side. Any other named slot holds one value.
@@ -37,6 +37,9 @@ class SimilarityPolicy:
 
     partner_gate: float = 0.35  # cosine; local-models.md §3.5, finds partners, decides nothing
     partner_limit: int = 16
+    # A correction of a known slot looks further: what it corrects was said in other words.
+    corrected_gate: float = 0.2
+    corrected_limit: int = 32
     duplicate: float = 0.85  # G 6.1, read as a probability
     duplicate_unstructured: float = 0.95  # M 3.3
     overlap: float = 0.70  # M 3.3
@@ -62,11 +65,22 @@ class SimilarityPolicy:
             found.append("similarity.conflict must be between 0 and 1")
         if not -1 <= self.partner_gate <= 1:
             found.append("similarity.partner_gate must be a cosine")
+        if not -1 <= self.corrected_gate <= 1:
+            found.append("similarity.corrected_gate must be a cosine")
         if self.partner_limit < 1:
             found.append("similarity.partner_limit must be at least 1")
+        if self.corrected_limit < 1:
+            found.append("similarity.corrected_limit must be at least 1")
         if self.settle_lead <= 0:
             found.append("similarity.settle_lead must be positive")
         return found
+
+
+def reach(candidate: Candidate, policy: SimilarityPolicy) -> tuple[int, float]:
+    """Return how many items a candidate is compared with at most, and from which cosine on."""
+    if candidate.correction and candidate.attribute and candidate.value:
+        return policy.corrected_limit, policy.corrected_gate
+    return policy.partner_limit, policy.partner_gate
 
 
 @lru_cache(maxsize=4_096)
@@ -186,7 +200,12 @@ def _by_likeness(
 
 
 def _comparable(candidate: Candidate, item: MemoryItem) -> bool:
-    """A trait does not exclude a state: "likes Python" and "the importer is in Rust"."""
+    """A trait does not exclude a state: "likes Python" and "the importer is in Rust".
+
+    A rule may: "ask me first" and "I like it when you just go ahead" cannot both hold.
+    """
+    if ItemType.RULE in (candidate.item_type, item.item_type):
+        return True
     return (candidate.item_type in TRAIT_TYPES) == (item.item_type in TRAIT_TYPES)
 
 

@@ -291,13 +291,11 @@ async def _read_again(job: Job, on: WritePorts) -> list[Spoken]:
 async def _checked(turn: Turn, reading: Reading, on: WritePorts) -> list[Spoken]:
     """Complete what was read out of a turn, embed it, and note what may not pass."""
     candidates = [
-        on.structurer.complete(
-            replace(
-                intake.redacted(c, on.redactor), message_id=c.message_id or turn.message.id
-            )
-        )
+        replace(intake.redacted(c, on.redactor), message_id=c.message_id or turn.message.id)
         for c in reading.candidates
     ]
+    if not reading.structured:
+        candidates = [on.structurer.complete(c) for c in candidates]
     if not candidates:
         return []
     vectors = await on.embedder.embed([c.content for c in candidates])

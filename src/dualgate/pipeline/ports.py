@@ -76,7 +76,8 @@ class Turn:
 class Extractor(Protocol):
     """Reads a turn, proposes candidates [W3-W5].
 
-    It may carry an attribute `source` (types.Source); without one it counts as a model.
+    It may carry an attribute `source` (types.Source); without one it counts as a model. One whose
+    attribute `structures` is true fills slots itself: what it leaves without one has none.
     Raises ExtractionError for what it cannot read; never answers "no facts" instead.
     """
 

@@ -77,13 +77,14 @@ class Reading:
     """What somebody read out of a turn.
 
     numbers go into the decisions: who read it, and why not the model. again: the model shall read
-    it once it answers again.
+    it once it answers again. structured: its reader has filled the slots that there are.
     """
 
     candidates: Sequence[Candidate]
     source: Source
     numbers: Mapping[str, str] = field(default_factory=dict)
     again: bool = False
+    structured: bool = False
 
 
 Read = Reading | Exception
@@ -136,11 +137,16 @@ class SingleReader:
     def __init__(self, extractor: Extractor) -> None:
         self._extractor = extractor
         self._source: Source = getattr(extractor, "source", Source.LLM)
+        self._structures = bool(getattr(extractor, "structures", False))
 
     async def read(self, turns: Sequence[Turn]) -> list[Read]:
         """Read turns; the first error ends it."""
         return [
-            Reading(candidates=await self._extractor.extract(turn), source=self._source)
+            Reading(
+                candidates=await self._extractor.extract(turn),
+                source=self._source,
+                structured=self._structures,
+            )
             for turn in turns
         ]
 
@@ -253,6 +259,7 @@ class ModelReader:
             source=getattr(self._stand_in, "source", Source.LOCAL),
             numbers={"read_by": "local", "instead_of": model, "because": because},
             again=because in _PASSING,
+            structured=bool(getattr(self._stand_in, "structures", False)),
         )
 
 

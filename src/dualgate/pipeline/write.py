@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from dualgate.domain.conflict import Relation, relate
+from dualgate.domain.conflict import Relation, reach, relate
 from dualgate.domain.decision import decide
 from dualgate.domain.items import Candidate, MemoryItem, Proposal
 from dualgate.domain.plan import Decision, Outcome, Pending, Plan
@@ -115,9 +115,8 @@ async def view_for(
 ) -> View:
     """Fetch what the gates look at: items near in meaning or in the same slot [C1]."""
     candidate, limits = proposal.candidate, policy.similarity
-    near = dict(
-        await tx.nearest(said.vector, limit=limits.partner_limit, gate=limits.partner_gate)
-    )
+    most, gate = reach(candidate, limits)
+    near = dict(await tx.nearest(said.vector, limit=most, gate=gate))
     found = await tx.partners(candidate.subject, candidate.attribute, list(near))
     items = list({**by_another_name(candidate, snapshot, limits), **found}.values())
     likenesses = [

@@ -156,6 +156,16 @@ LIMITS = [
     ),
     (
         SimilarityPolicy,
+        "similarity.corrected_gate must be a cosine",
+        [({"corrected_gate": n}, abs(n) <= 1) for n in (-1, 1, -OVER_ONE, OVER_ONE)],
+    ),
+    (
+        SimilarityPolicy,
+        "similarity.corrected_limit must be at least 1",
+        at_least_one("corrected_limit"),
+    ),
+    (
+        SimilarityPolicy,
         "similarity.partner_limit must be at least 1",
         at_least_one("partner_limit"),
     ),

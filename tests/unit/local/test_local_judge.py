@@ -11,9 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dualgate.adapters.local.embedder import UseEmbedder
 from dualgate.adapters.local.features import NAMES, compare
 from dualgate.adapters.local.judge import StatementJudge
+from dualgate.adapters.local.slots import SlotReader
 from dualgate.adapters.local.statements import read
+from dualgate.adapters.local.structure import LexiconStructurer
 from dualgate.domain.items import Candidate, MemoryItem
 from dualgate.domain.status import Status
 from dualgate.domain.types import ItemType
@@ -197,3 +200,49 @@ def test_the_weights_were_fitted_on_the_features_in_use() -> None:
     path = Path(local.__file__).parent / "weights" / "judge.json"
 
     assert json.loads(path.read_text("utf-8"))["features"] == list(NAMES)
+
+
+WITH_SLOTS = StatementJudge(slots=LexiconStructurer(SlotReader(UseEmbedder())))
+
+
+def corrected(attribute: str, value: str, old: str, **given: object) -> tuple[float, float]:
+    candidate = Candidate(
+        ItemType.PREFERENCE, "from now on the other way", confidence=0.95, attribute=attribute,
+        value=value, **{"correction": True, **given},
+    )  # fmt: skip
+    (found,) = WITH_SLOTS.compare(candidate, [item(old)], [0.3])
+    return found.same, found.conflicting
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value", "old"),
+    [
+        ("answer_order", "conclusion first", "The user wants the background before the answer."),
+        ("asking_back", "ask first", "The user likes it when the assistant goes ahead without asking."),
+        ("reply_length", "concise", "用户希望助手把来龙去脉都写全，越细越好"),
+    ],
+)
+def test_a_correction_of_a_slot_finds_what_was_said_in_other_words(
+    attribute: str, value: str, old: str
+) -> None:
+    """[C2, F3]"""
+    assert corrected(attribute, value, old) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value", "other", "given"),
+    [
+        ("answer_order", "conclusion first", "The user wants the background before the answer.",
+         {"correction": False}),
+        ("answer_order", "conclusion first", "The user has two cats.", {}),
+        ("answer_order", "background first", "The user wants the background before the answer.", {}),
+        ("reply_length", "concise", "用户养了两只乌龟", {}),
+    ],
+)  # fmt: skip
+def test_it_finds_neither_other_things_nor_the_same_nor_without_a_correction(
+    attribute: str, value: str, other: str, given: dict[str, object]
+) -> None:
+    """[C1]"""
+    _, conflicting = corrected(attribute, value, other, **given)
+
+    assert conflicting < 0.9

@@ -144,3 +144,19 @@ def test_the_same_sentence_is_read_alike_every_time():
     first, second = (SlotReader(UseEmbedder()).read("The user's wish: be brief") for _ in "ab")
 
     assert first == second
+
+
+@pytest.mark.parametrize(
+    ("text", "owner"),
+    [
+        ("The user: Gantry no longer uses CouchDB, the database is CockroachDB now.", ("gantry",)),
+        ("用户：牛轭湖要在2026-05-19之前做完", ("牛轭湖",)),
+        ("900 euros is the user's upper limit for spending.", ()),
+    ],
+)
+def test_a_slots_own_word_owns_nothing(text: str, owner: tuple[str, ...]) -> None:
+    """[C1]: "the database" is no project; the name at the head of the sentence is"""
+    found = STRUCTURER.read(text)
+
+    assert found is not None
+    assert found.qualifiers == owner

@@ -25,6 +25,7 @@ from dualgate.adapters.local.features import NAMES, compare
 from dualgate.adapters.local.statements import known, leaves
 from dualgate.adapters.local.structure import LexiconStructurer, Structure
 from dualgate.domain.items import Candidate, MemoryItem, folded
+from dualgate.domain.types import Polarity
 from dualgate.domain.view import Likeness
 from dualgate.errors import InvalidInputError
 
@@ -37,8 +38,14 @@ STRANGERS = 0.05  # an overwritten fact is the worst fault: a rule, not the fit,
 class StatementJudge:
     """Compares a candidate with stored items; no I/O, no embedding inside."""
 
-    def __init__(self, structurer: LexiconStructurer | None = None) -> None:
+    def __init__(
+        self,
+        structurer: LexiconStructurer | None = None,
+        slots: LexiconStructurer | None = None,
+    ) -> None:
+        """slots: reads what a correction may correct; the fit itself knows the lexicon alone."""
         self._structurer = structurer or LexiconStructurer()
+        self._slots = slots
 
     def compare(
         self, candidate: Candidate, items: Sequence[MemoryItem], cosines: Sequence[float]
@@ -57,7 +64,7 @@ class StatementJudge:
             # One slot, one value, the same stance: structure has said it, the fit is not asked.
             if self._slots_agree(candidate, item):
                 same[place], conflicting[place] = 1.0, 0.0
-            elif candidate.correction and item.value and leaves(candidate.content, item.value):
+            elif (candidate.correction and item.value and leaves(candidate.content, item.value)) or self._is_corrected(candidate, item):
                 same[place], conflicting[place] = 0.0, 1.0
         other = [folded(item.subject) != folded(candidate.subject) for item in items]
         return [
@@ -68,6 +75,22 @@ class StatementJudge:
             )
             for s, c, cosine, foreign in zip(same, conflicting, cosines, other, strict=True)
         ]
+
+    def _is_corrected(self, candidate: Candidate, item: MemoryItem) -> bool:
+        """Whether an item without a slot may well hold another value of the corrected one."""
+        told = _given(candidate) if candidate.correction and not item.attribute else None
+        if told is None or self._slots is None:
+            return False
+        held = self._slots.leaning(item.content, told.attribute)
+        if held is None or {*told.qualifiers} != {*held.qualifiers}:
+            return False
+        told, held = self._slot("", told), self._slot("", held)
+        if told is None or held is None:
+            return False
+        if told.value == held.value:
+            return told.polarity is not held.polarity
+        many = told.attribute in self._structurer.many_valued
+        return not many and told.polarity is held.polarity is Polarity.POSITIVE
 
     def _slots_agree(self, candidate: Candidate, item: MemoryItem) -> bool:
         one, two = _given(candidate), _given(item)

@@ -18,7 +18,7 @@ _OWNER = re.compile(
 )
 # Which of several systems uses it: "the billing service" is one, "the service" may be any.
 _SYSTEM = re.compile(
-    r"^(?:the |our |my |(?:the )?user['’]s (?:side['’]s )?)?(?P<en>[\w -]{2,30}?) (?:now |still |currently )?"
+    r"^(?:the |our |my |(?:the )?user['’]s (?:side['’]s )?)?(?P<en>[\w -]{2,30}?) (?:now |still |currently |no longer |never )?"
     r"(?:uses?|runs|is|was|has|moved|migrated|switched|stores|needs|will)\b"
     r"|^(?:我们|我)?(?:把|将)(?P<moved>[^，。\s从]{1,8}?)(?:项目)?从"
     r"|^(?P<left>[^，。\s用户我们的]{1,8}?)(?:项目)?(?:现在|目前|已经|已)?(?:不(?:在|用|跑|走)|延期|推迟|改期|提前)"
@@ -59,4 +59,24 @@ def system(content: str) -> str | None:
     name = folded(match["en"] or match["moved"] or match["left"] or match["zh"])
     own = [word for word in re.split(r"[\s-]+", _ANY_ZH.sub("", name)) if word and word not in _ANY_SYSTEM]
     known_value = lexicon().named(name) is not None or any(lexicon().named(word) for word in own)
-    return None if not own or known_value else " ".join(own)
+    return None if not own or known_value or name[0].isdigit() else " ".join(own)
+
+
+# 牛轭湖要在五月之前做完: a Chinese name has no capital, but stands at the head of what is due of it.
+_HEAD_ZH = re.compile(
+    r"^(?P<name>[^，。、\s\d我你他她它们咱的这那]{2,8}?)(?:项目)?(?:必须|应该|一定|最迟|最晚|计划|预计|得|要|须|定|现在|目前|部署|运行|托管|上线|发布|跑|放|建|存|挂|搭)*在"
+    r"|^(?P<whose>[^，。、\s\d我你他她它们咱的这那]{2,8}?)(?:项目)?的"
+)
+
+
+def headed_by(content: str) -> str:
+    """Return the name at the head of a Chinese statement about a piece of work; "" without one.
+
+    >>> headed_by("用户：牛轭湖要在2026-05-19之前做完"), headed_by("用户：金盏花的部署换到了OVH"), headed_by("我们要在周五上线")
+    ('牛轭湖', '金盏花', '')
+    """
+    plain = simplified(TELLER.sub("", content.strip()))
+    match = _HEAD_ZH.search(plain)
+    name = (match["name"] or match["whose"]) if match else ""
+    known = not name or _ANY_ZH.sub("", name) == "" or lexicon().named(folded(name)) is not None
+    return "" if known else name

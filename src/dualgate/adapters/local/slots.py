@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Protocol
 
@@ -32,7 +32,9 @@ from dualgate.pipeline.ports import Vectors
 WEIGHTS = "weights/slots.npz"
 SURE_AT = 0.35
 CLOSED_AT = 0.5  # a wrong value of a closed slot contradicts what was said rightly
+LEANING_AT = 0.15  # where a correction of this very slot asks whether a statement may fill it
 PART_AT = 0.5  # a token is part of the value, or of what it belongs to
+CACHE_SIZE = 4_096  # sentences whose probabilities are kept, of some six hundred bytes each
 READ_LIMIT = 200  # characters; a longer text is no plain statement of one thing
 TOKEN_BUCKETS = 1 << 16
 NONE, VALUE, OWNER = "-", "value", "owner"
@@ -77,18 +79,39 @@ class SlotReader:
 
     def __init__(self, vectoriser: Vectoriser) -> None:
         self._vectoriser = vectoriser
+        self._line = lru_cache(maxsize=CACHE_SIZE)(self._probabilities)
 
     def read(self, content: str) -> Found | None:
         """Return the slot that a sentence fills; None where the model is not sure of one."""
         text = content.strip()
         if not text or len(text) > READ_LIMIT or _MARKUP.search(text):
             return None
-        named, parts = heads()
-        line = named.probabilities([statement_ids(text)], dense([text], self._vectoriser))[0]
+        line = self._line(text)
         best = int(line.argmax())
-        label, sure = named.labels[best], float(line[best])
+        label, sure = heads()[0].labels[best], float(line[best])
         if label == NONE or sure < SURE_AT:
             return None
+        return self._filled(text, label, sure)
+
+    def leaning(self, content: str, slots: Collection[str]) -> Found | None:
+        """Return how a sentence fills one of these slots, if it may well do so at all."""
+        text = content.strip()
+        if not text or len(text) > READ_LIMIT or _MARKUP.search(text):
+            return None
+        line, labels = self._line(text), heads()[0].labels
+        own = [place for place, label in enumerate(labels) if _slot_of(label) in slots]
+        if not own or float(line[own].sum()) < LEANING_AT:
+            return None
+        best = max(own, key=lambda place: float(line[place]))
+        return self._filled(text, labels[best], 1.0)
+
+    def _probabilities(self, text: str) -> Array:
+        seen = dense([text], self._vectoriser)
+        found: Array = heads()[0].probabilities([statement_ids(text)], seen)[0]
+        return found
+
+    def _filled(self, text: str, label: str, sure: float) -> Found | None:
+        parts = heads()[1]
         denied = label.endswith(" -")
         slot, _, value = label.removesuffix(" -").partition("=")
         changed = _CHANGED_TO.search(text)
@@ -109,6 +132,10 @@ class SlotReader:
                 line[[at <= token.start < at + len(value) for token in found]] = 0.0
                 value = _stretch(text, found, line) or value
         return Found(slot, value, denied, owner, sure) if value else None
+
+
+def _slot_of(label: str) -> str:
+    return label.removesuffix(" -").partition("=")[0]
 
 
 def dense(texts: Sequence[str], vectoriser: Vectoriser) -> Array:

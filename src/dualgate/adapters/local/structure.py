@@ -23,7 +23,7 @@ from dualgate.adapters.local.concepts import Hit, lexicon, simplified
 from dualgate.adapters.local.frames import PREFIX, TOOL, Convention, convention
 from dualgate.adapters.local.measures import measure
 from dualgate.adapters.local.names import entities_in
-from dualgate.adapters.local.owners import TELLER, person, system
+from dualgate.adapters.local.owners import TELLER, headed_by, person, system
 from dualgate.adapters.local.slots import Found, SlotReader
 from dualgate.adapters.local.statements import Statement, denial_in, known, leaves, read
 from dualgate.domain.conflict import slot_key
@@ -179,6 +179,18 @@ class LexiconStructurer:
         """Return the structure of a plain sentence; None where the lexicon has no slot for it."""
         return self._read(content)
 
+    def leaning(self, content: str, attribute: str) -> Structure | None:
+        """Return how a sentence fills this very slot, if it may well do so; at a lower bar.
+
+        For a correction of the slot: what it corrects was said before, in whatever words.
+        """
+        if self._reader is None:
+            return None
+        slot = self.slot_of(attribute)
+        names = {n for n, row in self._fitted.items() if row.attribute == slot} | {slot}
+        found = self._as_fitted(self._reader.leaning(content, names), content)
+        return self._narrowed(found, content) if found is not None else None
+
     def cardinality_of(
         self, attribute: str, item_type: ItemType | str | None = None
     ) -> Cardinality:
@@ -253,7 +265,8 @@ class LexiconStructurer:
             row = replace(row, attribute=row.plain, denies=True)
         if not row.values:
             value = self._named(row.attribute, _bare(found.value), content)
-            held = found.owner if found.owner and not leaves(content, found.owner) else None
+            told = found.owner if found.owner and found.owner not in found.value else ""
+            held = told if not (_NO_OWNER.match(folded(told)) or leaves(content, told)) else None
             owner = folded(held or self._named_owner(row, value, content))
             of = () if not owner or _NO_OWNER.match(owner) else (self.canonical("", owner),)
             polarity = Polarity.NEGATIVE if row.denies and denial_in(content) else Polarity.POSITIVE
@@ -292,6 +305,9 @@ class LexiconStructurer:
             and (dated or folded(name) not in plain)
             and not leaves(content, name)
         ]
+        if not names:
+            name = headed_by(content)
+            return name if name and folded(name) not in plain and not leaves(content, name) else ""
         return names[0] if len(names) == 1 else ""
 
     def _named(self, attribute: str, value: str, content: str) -> str:
@@ -415,7 +431,12 @@ _WORKPLACE = re.compile(
 
 # What a deadline or a budget belongs to when nothing narrower is said.
 _NO_OWNER = re.compile(
-    r"^(?:用户|我|我们|本|这个?|该|整个|总|新|目前|现在|的|项目|这次|此次|one|it|us|me|everything|project)*$", re.IGNORECASE
+    r"^(?:用户|我|我们|本|这个?|该|整个|总|新|目前|现在|的|项目|这次|此次|one|it|us|me|everything|project)*$"
+    # "the database is X now": the slot's own word says not whose it is.
+    r"|^(?:(?:the|our|my|its|their|that|this|new|old|current|main|whole)\s+)*(?:database|db|data ?store|deadline|due date|hosting|host|server|deployment"
+    r"|back ?end|front ?end|stack|queue|cache|repo(?:sitory)?|code(?:base)?|app|team|budget|limit|licen[cs]e|login|ci|pipeline|release|launch|service|system|product|site|website|spending|expenses?|costs?|purchases?|shopping)s?$"
+    r"|^(?:我们|这|新|现在)?的?(?:数据库|库|截止(?:日期?|时间)?|期限|部署|主机|服务器?|前端|后端|队列|缓存|仓库|代码|团队|预算|许可证?|登录|流水线|发布|系统|产品|网站|开销|花销|花费|支出|消费)$",
+    re.IGNORECASE,
 )
 
 
