@@ -46,11 +46,26 @@ BATCH_TOKENS = 1_300
 TURN_TOKENS = 300
 SHUFFLED = 2_000  # turns that are sorted by length together
 BLANKED = 0.07  # of the words, so that no single one gives a turn away
+FIRST_TYPE = 0.65  # of a type, where a second reader would let others pass, too
 TAUGHT = 0.5  # how much a teacher's answer counts beside the label
 LOSS = {
     "state": 1.0, "turn": 0.4, "early": 0.4, "join": 0.4, "item_type": 1.0, "evidence": 0.5,
     "correction": 0.4, "polarity": 0.5, "subject": 0.4, "sensitivity": 0.4,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A lasting statement: its clauses, first to last, and the labels of its attributes.
+
+    also: types that a second reader would let pass, too; ruled: he read it, so no teacher is asked.
+    """
+
+    first: int
+    last: int
+    labels: Mapping[str, int]
+    also: tuple[int, ...] = ()
+    ruled: bool = False
 
 
 @dataclass(slots=True)
@@ -66,7 +81,7 @@ class Row:
     weight: float
     states: list[int]
     joins: list[tuple[int, int]]
-    spans: list[tuple[int, int, dict[str, int]]]
+    spans: list[Labelled]
     taught: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def answers(self, question: str) -> int:
@@ -209,7 +224,9 @@ def row_of(each: Example, tokenizer: Tokenizer, marks: tuple[int, int, int]) -> 
                 name: judging.LABELS[name].index(label_of(name, span))
                 for name in judging.ATTRIBUTE_HEADS
             }
-            spans.append((run[0], run[-1], kinds))
+            types = judging.LABELS["item_type"]
+            also = tuple(types.index(each) for each in span.get("also", ()))
+            spans.append(Labelled(run[0], run[-1], kinds, also, "also" in span))
     states = [judging.STATES.index(each.state(index)) for index in range(read)]
     return Row(each.row["id"], [*ids, end], [*owner, -1], weight(each), states, joins, spans)
 
@@ -268,19 +285,25 @@ class Questions:
         for place, (index, together) in enumerate(row.joins):
             self.rights.append(self.clauses + index)
             self._label("join", together, row, place)
-        for place, (first, last, kinds) in enumerate(row.spans):
-            inside = [token for token, owner in own if first <= owner <= last]
+        for place, span in enumerate(row.spans):
+            inside = [token for token, owner in own if span.first <= owner <= span.last]
             self.span_tokens += inside
             self.span_of += [self.spans] * len(inside)
             self.spans += 1
-            for name, label in kinds.items():
-                self._label(name, label, row, place)
+            for name, label in span.labels.items():
+                self._label(name, label, row, place, span)
         self.clauses += len(row.states)
 
-    def _label(self, name: str, label: int, row: Row, place: int) -> None:
+    def _label(
+        self, name: str, label: int, row: Row, place: int, span: Labelled | None = None
+    ) -> None:
         target = np.zeros(len(judging.LABELS[name]), dtype=np.float32)
         target[label] = 1.0
-        if name in row.taught:
+        if name == "item_type" and span is not None and span.also:
+            target[label] = FIRST_TYPE
+            target[list(span.also)] = (1.0 - FIRST_TYPE) / len(span.also)
+        ruled = span is not None and span.ruled and name in ("item_type", "polarity")
+        if name in row.taught and not ruled:
             target = (1.0 - TAUGHT) * target + TAUGHT * row.taught[name][place]
         self.labels[name].append(label)
         self.targets[name].append(target)

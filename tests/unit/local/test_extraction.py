@@ -208,13 +208,17 @@ async def test_what_somebody_unnamed_or_a_figure_is_like_is_not_kept(
 @pytest.mark.parametrize(
     ("text", "content", "subject"),
     [
-        ("我的老板特别严格，总是要求我周末加班。", "用户的老板特别严格，总是要求用户周末加班", "老板"),
+        ("我妈退休了，每天去公园打太极。", "用户的妈每天去公园打太极", "妈"),
+        ("我岳父有高血压，只能吃少盐的菜。", "用户的岳父只能吃少盐的菜", "岳父"),
+        ("my dad is retired, goes fishing every Sunday", "The user's dad goes fishing every Sunday.",
+         "dad"),
         ("我女儿三岁了，她对海鲜过敏。", "用户的女儿对海鲜过敏", "女儿"),
     ],
 )
 async def test_what_goes_on_about_a_person_names_the_person(
     extractor: LocalExtractor, text: str, content: str, subject: str
 ) -> None:
+    """[W3]: "用户每天打太极" would be the user's own habit"""
     found = {each.content: each.subject for each in await read(extractor, text)}
 
     assert found[content] == subject
@@ -461,3 +465,37 @@ async def test_a_condition_without_its_consequence_is_no_memory(
 
     assert found
     assert not [each for each in found if (each.quote or "").endswith(alone) and len(each.quote or "") < 40]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "new policy: all our meetings start with a song. just kidding",
+        "以后周报我都用文言文写，开玩笑的",
+        "my cousins are here till Saturday, the sofa is theirs",
+        "the pharmacy closes in 15, what do I ask for",
+        "our taxi driver grew up in Cork and can't stand the sea",
+        "三月底去漠河冷不冷",
+        "只要表格，别写说明，快",
+        "leave those headings alone, just fix the typos",
+    ],
+)
+async def test_a_joke_taken_back_and_what_passes_within_days_are_not_kept(
+    extractor: LocalExtractor, text: str
+) -> None:
+    """[W3, W4]"""
+    assert kept(await read(extractor, text)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("I'm not kidding, I'm allergic to walnuts", "walnuts"),
+        ("our deadline got extended till Friday, the grant report is due then", "due"),
+        ("我快递站的工作是早班，我每天五点起", "五点"),
+        ("always leave the error messages as they are when you edit my code", "error"),
+    ],
+)
+async def test_what_looks_like_it_is_kept(extractor: LocalExtractor, text: str, word: str) -> None:
+    """[W3, W4]"""
+    assert any(word in each.content for each in kept(await read(extractor, text)))

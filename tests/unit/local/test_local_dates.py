@@ -84,6 +84,7 @@ def test_a_longer_time_has_a_first_and_a_last_day(
         ("每周三下午开会", "03-04"), ("每周五", "03-06"), ("每月15号", "03-15"), ("周二四上课", "03-10"),
         ("周日雷打不动给妈妈打电话", "03-08"), ("每年5月20日", "05-20"), ("every Tuesday", "03-10"),
         ("on Mondays", "03-09"), ("every other Friday", "03-06"), ("生日是5月20日", "05-20"), ("my birthday is June 3", "06-03"),
+        ("goes out first Tuesday of the month", "03-10"), ("on the last Friday of every month", "03-06"),
     ],
 )  # fmt: skip
 def test_what_comes_back_is_recurring_and_names_the_next_day(text: str, following: str) -> None:
@@ -210,3 +211,14 @@ def test_lunar_dates_agree_with_the_almanac() -> None:
 
     assert str(feast("中秋", 2033)) == "2033-09-08"  # the year of the leap eleventh month
     assert lunar(2036, 1, 1) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [("the first Tuesday of May", "05-05"), ("on the last Friday of April", "04-24"), ("3rd Monday in June", "06-15")],
+)  # fmt: skip
+def test_a_numbered_weekday_of_a_month_is_a_day(text: str, day: str) -> None:
+    (found,) = resolve(f"the fair is {text}", AT)
+
+    assert found.date.isoformat() == f"2026-{day}"
+    assert not found.recurring

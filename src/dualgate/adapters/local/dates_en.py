@@ -183,6 +183,21 @@ def _part(reading: Reading, part: str | None) -> Reading:
     return replace(reading, precision="time", said=said)
 
 
+NTH = "(?P<nth>first|second|third|fourth|last|1st|2nd|3rd|4th)"
+
+
+def _nth_weekday(match: re.Match[str], setting: Setting, past: bool | None) -> Reading:
+    """Read "the first Tuesday of May"."""
+    first = _month_near(_month(match[3]), setting, past)
+    ahead = (_weekday(match["weekday"]) - first.weekday()) % 7
+    nth = match["nth"].casefold()
+    if nth == "last":
+        end = last_of_month(first)
+        return Reading(date=end - timedelta(days=(end.weekday() - _weekday(match["weekday"])) % 7))
+    place = ["first", "second", "third", "fourth"].index(nth) if nth.isalpha() else int(nth[0]) - 1
+    return Reading(date=first + timedelta(days=ahead + 7 * place))
+
+
 def _recurring(match: re.Match[str], setting: Setting, _past: bool | None) -> Reading:
     weekday = match.groupdict().get("weekday")
     day = setting.weekday(_weekday(weekday), past=False) if weekday else setting.today
@@ -365,6 +380,8 @@ _RULES: tuple[Rule, ...] = (
     (_rule(rf"\b({WEEKDAYS}),?\s+(?:the\s+)?([0-3]?\d){TH}\b(?!\s+(?:{NO_DAY})|-|\s+of\b)"), _weekday_and_day),
     (_rule(rf"\b{MONTH}\s+(\d{{4}})\b"), _month_of_year),
     (_rule(r"\b(the day after tomorrow|day after tomorrow|the day before yesterday|day before yesterday|last night|the other day)\b" + PART), _near_day),
+    (_rule(rf"\b(?:on\s+)?(?:the\s+)?{NTH}\s+(?P<weekday>{WEEKDAYS})\s+(?:of|in)\s+(?:the|each|every|a)\s+month\b"), _recurring),
+    (_rule(rf"\b(?:on\s+)?(?:the\s+)?{NTH}\s+(?P<weekday>{WEEKDAYS})\s+(?:of|in)\s+{MONTH}\b"), _nth_weekday),
     (_rule(rf"\b(?:every|each|alternate)\s+(?:other\s+|second\s+|single\s+)?(?:(?P<weekday>{WEEKDAYS})s?|day|morning|night|evening|week|month|year|quarter|weekday|weekend|fortnight|{N}\s{UNIT})\b"), _recurring),
     (_rule(r"\b(?:on\s+)?(?P<weekday>mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays)\b"), _recurring),
     (_rule(r"\b(?:daily|weekly|monthly|yearly|annually|biweekly|fortnightly|nightly|on weekdays|on weekends)\b"), _recurring),

@@ -77,6 +77,42 @@ def with_subject(text: str, before: str) -> str:
     return text
 
 
+_OPENS_ZH = re.compile(rf"^(?:因为|其实|不过)?(?P<who>(?:我们?家?的?|咱)(?:{KIN.pattern}|{_CALLINGS}))(?!的|们的)")
+_OPENS_EN = re.compile(rf"^\W*(?:(?:and|but|so|btw)\s+)*(?P<who>(?:my|our) (?:\w+ )?(?:{KIN.pattern}))\b(?!')", re.IGNORECASE)
+_SUBJECT_ZH = re.compile(rf"^(?:我|咱|俺|他|她|它|这|那|你|您|大家|所以|让|请|别|给|{_PERSON})")
+_HE_ZH = re.compile("[他她你我]")
+_PREDICATE_EN = re.compile(
+    r"^\W*(?:(?:and|but|so|also)\s+)?(?:(?:also|still|now|always|never|only|just|really|usually)\s+)?"
+    r"(?:is|isn't|was|has|hasn't|had|can't|cannot|can|won't|will|doesn't|does|didn't|hates|(?!this|always|perhaps|sometimes|besides|plus|yes|thanks|its|us)[a-z]{3,}s)\b"
+)
+
+
+def with_owner(text: str, before: str, lang: str) -> str:
+    """Return a statement about somebody else with him named, where his sentence opens with him.
+
+    >>> with_owner("每天去公园打太极", "我妈退休了，", "zh"), with_owner("我每天打太极", "我妈退休了，", "zh")
+    ('我妈每天去公园打太极', '我每天打太极')
+    >>> with_owner("and goes to tai chi every day", "My mum is retired ", "en")
+    'My mum goes to tai chi every day'
+    """
+    sentence = _ENDS.split(before[-_NEAR:])[-1]
+    if lang == "zh":
+        if _SUBJECT_ZH.search(text) or _HE_ZH.search(text):
+            return text
+        for clause in reversed([each.strip() for each in re.split(r"[，,]", sentence) if each.strip()]):
+            opened = _OPENS_ZH.search(clause)
+            if opened:
+                return opened["who"] + _JOINS.sub("", text)
+            if _SUBJECT_ZH.search(clause) or _HE_ZH.search(clause):
+                break
+        return text
+    opened = _OPENS_EN.search(sentence) if _PREDICATE_EN.search(text) else None
+    return f"{opened['who']} {_AND.sub('', text)}" if opened else text
+
+
+_AND = re.compile(r"^\W*(?:and|but|so)\s+", re.IGNORECASE)
+
+
 def is_led_by_nobody(text: str, before: str) -> bool:
     """Tell whether the words are about a person whom nothing before them in the turn names.
 

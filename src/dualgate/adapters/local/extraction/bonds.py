@@ -20,7 +20,7 @@ _CONDITION = re.compile(
 # What a condition would bring about stands in it already: 凡是退款的都转给主管, "whenever I fly I get a cold".
 _CONSEQUENCE = re.compile(
     r"^(?:凡是|但凡|每次|只要|一旦|遇到|碰到|涉及|如果|要是).{2,}(?:都|就|一律|一概|统一|必须|先|别|不要|不许|不能|直接|默认|得|给我|转)"
-    r"|\bi(?:'m|'ve|'d|'ll)?\b.*\b(?:i|i'm|i've|i'd|i'll|it's|my)\b|^.{9,}\b(?:give|use|say|tell|keep|ask|skip|show|don't|never|always|start|stop|please|answer|reply|write|add|put|send|leave|call|assume|list|cite|means?)\b",
+    r"|\bi(?:'m|'ve|'d|'ll)?\b.*\b(?:i|i'm|i've|i'd|i'll|it's|my)\b|^.{9,}(?<!\bi )(?<!\byou )(?<!\bwe )(?<!\bto )\b(?:give|use|say|tell|keep|ask|skip|show|don't|never|always|start|stop|please|answer|reply|write|add|put|send|leave|call|assume|list|cite|means?)\b",
     re.IGNORECASE,
 )
 _SUPPOSED = re.compile(r"^(?:万一|假如|假设|倘若|如果|要是|每当|每次|当)|(?:的时候|的话)$|^\W*(?:(?:and|but|so|also|please|(?:just )?so you know|just)\W+)*(?:if|when|whenever|every time|any ?time)\W+\w", re.IGNORECASE)
@@ -43,14 +43,15 @@ _ADVERBIAL = re.compile(
 _EMPTY = re.compile(
     r"^(?:(?:我|我们|咱们?)?(?:跟|和|与).{1,6}(?:商量|聊|谈|讲|说)(?:过|好|定|妥)?了?|(?:我)?(?:其实)?上次(?:我)?(?:说|记|讲)错了|(?:我)?(?:先)?(?:跟你|给你)?(?:说|讲|交代|报备|补充)(?:一?下|个)?(?:情况|背景|事情?)?"
     r"|(?:因为)?我(?:真的|就是|实在|很|最|是)?(?:不(?:太|怎么)?(?:喜欢|习惯|爱看|爱听|想要)|讨厌|看不惯|喜欢|习惯)|开会定的|讨论了?半天|想了(?:很久|半天|好久)|想好了|定了|(?:先)?(?:记|说)一下|是这样的?|情况是这样的?|背景(?:说|补充)?(?:一下)?|我(?:真的)?(?:要)?(?:疯|崩溃|服|醉|吐)了|不骗你|你(?:都)?知道的|懂的都懂"
-    r"|(?:那就?)?(?:就)?(?:说好|这么定|这样|定)了|那就这么(?:办|定)|(?:我跟你[讲说])?我(?:们|们家)?.{0,6}是这样的|目标先说死|一直(?:就|都)?(?:是)?这(?:个)?标准|老师说了|自我介绍(?:一)?下|别(?:再)?烦我了?|(?:听|懂)[见到]?没有?|够了|有完没完|没商量|(?:我们|咱们)?(?:已经|最后|终于|都)?(?:拍板|敲定|谈妥|说定|商定|定下来)了?|(?:原来|以前|之前|旧)的?(?:那个|那条|那套)?(?:偏好|要求|规矩|设定|习惯|说法|安排)?(?:都)?(?:取消|作废|不算|不要|不用|删掉|忘掉|忘了)了?|(?:请|麻烦)?你?(?:把|将).{1,14}(?:忘|删|抹)(?:掉|了|除)?|(?:请|就)?(?:不要|别)再?(?:记|提起?)(?:了|它|这个)?)(?:啊|哈|吧|呀)?$"
+    r"|(?:那就?)?(?:就)?(?:说好|这么定|这样|定)了|那就这么(?:办|定)|(?:我跟你[讲说])?我(?:们|们家)?.{0,6}是这样的|目标先说死|一直(?:就|都)?(?:是)?这(?:个)?标准|老师说了|(?:又|终于|转眼|眼看)?(?:又|就|快)?到(?:了)?(?:年底|月底|年末|年初|月初|季末|周末|周[一二三四五六日]|星期[一二三四五六天]|春节|过年|暑假|寒假|开学|考试周)了?|自我介绍(?:一)?下|别(?:再)?烦我了?|(?:听|懂)[见到]?没有?|够了|有完没完|没商量|(?:我们|咱们)?(?:内部|团队|公司|组里)?(?:已经|最后|终于|都)?(?:拍板|敲定|谈妥|说定|商定|定下来)了?|(?:原来|以前|之前|旧)的?(?:那个|那条|那套)?(?:偏好|要求|规矩|设定|习惯|说法|安排)?(?:都)?(?:取消|作废|不算|不要|不用|删掉|忘掉|忘了)了?|(?:请|麻烦)?你?(?:把|将).{1,14}(?:忘|删|抹)(?:掉|了|除)?|(?:请|就)?(?:不要|别)再?(?:记|提起?)(?:了|它|这个)?)(?:啊|哈|吧|呀)?$"
     r"|^\W*(?:we|i)(?:'ve| have)? (?:talked (?:it|about it|this)?\s?(?:through|over|about it)?|discussed (?:it|this)|settled it|decided|thought about it|agreed(?: on (?:it|that))?"
     r"|mean (?:it|that)|know|guess|think|swear|said (?:it|so)|promise)(?: already| today)?\W*$"
     r"|^\W*(?:(?:because|cause|since) )?i (?:really |just |simply )?(?:don't|do not) (?:really )?(?:like|want|need|enjoy) (?:it|that|them|those|this)\W*$"
     r"|^\W*(?:leave me alone(?: with .{1,20})?|shut up|enough|is (?:that|it) (?:so|that|too) (?:hard|much)|for (?:god's|christ's|heaven's) sake|for crying out loud)\W*$"
     r"|^\W*(?:it(?:'s| is) (?:decided|final|settled|official|agreed)|that(?:'s| is) (?:final|settled|decided)|(?:it's )?the way i like it|that(?:'s| is) (?:how|the way) i (?:like|want|prefer) it(?: best| to be)?|i (?:work|learn) best (?:that way|like that)|that (?:helps|suits) me(?: a lot| best| most)?|(?:please )?(?:forget|delete|erase) (?:about )?(?:my|our|everything about|all about) [\w ]{1,30}|(?:please )?(?:don't|do not) (?:note|remember|save|store|keep|write down) (?:it|that|this)(?: (?:again|down|either))?|(?:forget|drop|ignore) (?:the|what i said|my) (?:old|before|earlier|previous)(?: \w+)?)\W*$"
     r"|^\W*(?:(?:hi|hey|hello|good \w+)\W+)*(?:i|we)(?:'d| would)? (?:could use|need|like|want) (?:a hand|(?:some |your )?(?:help|advice|input|feedback)|your opinion) (?:with|on|for|about|in)\b.*$"
-    r"|^\W*(?:scratch (?:that|what i (?:said|told you)).{0,30}|big news|quick (?:intro|note|one)|update|context|background|heads up|long story short|ok(?:ay)? decided|decided|it's done"
+    r"|^\W*(?:scratch (?:that|what i (?:said|told you)).{0,30}|big news|quick (?:intro|note|one)|update|context|background|heads up|long story short|ok(?:ay)? decided|decided|it's done|(?:sorry,? )?(?:it|this)(?:'s| is| will be| may be| might be) (?:a bit )?(?:long|messy|all over the place)"
+    r"|my (?:new |absolute |all-time )?favou?rite (?:hobby|thing|part|pastime|activity|game)|no (?:backing out|going back|turning back)(?: now)?|non[- ]?negotiable(?: for .{1,30})?"
     r"|(?:a couple(?: of)?|a few|some|one|two|three|four|\d) (?:\w+ )?(?:things?|rules?|points?|facts?|notes?|requests?)\b.{0,40}|big (?:year|day|week|month)|(?:sorry,? )?long (?:one|story|message))\W*$",
     re.IGNORECASE,
 )

@@ -29,7 +29,7 @@ _BOUNDARY = re.compile(
     r"|(?<=[" + _CJK + r"\w）)])[ \u3000]+(?=[" + _CJK + r"]{2})(?<=[" + _CJK + r"）)][ \u3000])"
     r"|(?<=[\s\w）)])(?:\s[-–—]{1,2}\s|—+|–\s)"
     r"|(?<=[" + _CJK + r"])[：:]|:(?=\s)"
-    r"|\s+(?=(?:and|but|so|because|cuz|cos|though|although|except|plus|while|whereas|which means|since|until)\s+(?!there\b(?! (?:is|are|was|were|will|has|have|'s)\b))"
+    r"|(?<!\bme)\s+(?=(?:and|but|so|because|cuz|cos|though|although|except|plus|while|whereas|which means|since|until)\s+(?!there\b(?! (?:is|are|was|were|will|has|have|'s)\b))"
     + _NEW_CLAUSE
     + r")"
     r"|\s+(?=\d{1,2}[.、)） ]\s?[^\W\d]{2})(?<!\w\s)"

@@ -21,6 +21,7 @@ from dualgate.adapters.local.extraction.antecedents import (
     is_led_by_nobody,
     is_led_by_relative,
     topic_of,
+    with_owner,
     with_relative,
     with_subject,
 )
@@ -30,15 +31,20 @@ from dualgate.adapters.local.extraction.features import language
 from dualgate.adapters.local.extraction.implied import SAID_AT, implied_in, sentence_before
 from dualgate.adapters.local.extraction.introductions import introduction_in
 from dualgate.adapters.local.extraction.kinds import (
+    ends_hurried,
     is_about_somebody,
+    is_asked,
     is_for_now,
     is_for_one_piece,
     is_hurried,
     is_of_a_bad_day,
     is_of_those_days,
     is_outright,
+    is_passing,
     is_plain,
     is_retold,
+    is_retracted,
+    is_stranger,
     is_wished,
 )
 from dualgate.adapters.local.extraction.model import Model, load
@@ -146,6 +152,7 @@ class LocalExtractor:
             if not self._holds_secret(each.text)
             and not (is_adverbial(each.text) or leads_on(each.text) or dangles(each.text))
             and not is_retold(each.text, reading.text[: each.start])
+            and not is_asked(each.text)
         ]
         if agreed:
             # The words of assent are used up by what they agree to.
@@ -280,10 +287,12 @@ class LocalExtractor:
         evidence = Evidence(kinds["evidence"][0])
         before = reading.text[: said.start]
         led = with_subject(said.text, before)
+        if owner == "other" and led == said.text:
+            led = with_owner(said.text, before, lang)
         text = with_relative(led, before)
         if led != said.text or is_led_by_relative(said.text, before):
             owner = "other"
-        if is_led_by_nobody(text, before):
+        if is_led_by_nobody(text, before) or is_stranger(text):
             # Whoever is meant, it is not the user, and later nobody can tell [W3].
             owner, confidence = "other", min(confidence, UNNAMED_CONFIDENCE)
         heading = heading_of(reading.clauses, said.first)
@@ -430,10 +439,13 @@ def _scoped(
         return said
     wish = kinds["item_type"][0] in judging.WISHES
     before = reading.text[max(0, said.start - HURRY_REACH) : said.start]
+    after = reading.text[said.end : said.end + HURRY_REACH]
     led = before + said.text if is_hurried(before) else said.text
-    once = wish and is_for_one_piece(led)
+    once = wish and (is_for_one_piece(led) or ends_hurried(after))
     if once or is_for_now(said.text):
         return replace(said, scope=Scope.TASK)
+    if is_retracted(said.text + after) or is_passing(said.text):
+        return replace(said, scope=Scope.MOMENT)
     if is_wished(said.text) or is_of_those_days(said.text, sentence_before(reading, said.start)):
         return replace(said, scope=Scope.MOMENT)
     cues = {cue for clause in reading.clauses for cue in cues_in(clause.text)}

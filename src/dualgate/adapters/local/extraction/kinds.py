@@ -65,7 +65,7 @@ def named_polarity(text: str) -> Polarity | None:
 
 _PLAIN = re.compile(
     r"^我(?:一直|从小)?(?:对.{1,12}过敏|吃素|住在.{2,8}|叫.{1,6})$|^(?:好的?[，,]?)?那?就(?:定|选)[^，,]{1,10}(?:了|吧)$"
-    r"|^\W*(?:(?:and|also|btw)\W+)*(?:(?:i'm|i am) (?:severely |very )?(?:allergic to|lactose|vegetarian|vegan)|i live in|my name is|call me)\b.{0,30}$",
+    r"|^\W*(?:(?:and|also|btw)\W+)*(?:(?:i'm|i am) (?:severely |very )?(?:allergic to(?! (?:being|having|getting|doing|losing|hearing|waiting|working|mondays?|people|work|mornings?|meetings?|nonsense|drama)\b)|lactose|vegetarian|vegan)|i live in|my name is|call me)\b.{0,30}$",
     re.IGNORECASE,
 )
 
@@ -121,6 +121,8 @@ _THIS_TIME = re.compile(
 # 把标题改短, 帮我把这段翻成英文: something is to be done to what lies on the table.
 _HANDIWORK = re.compile(
     r"^(?:请|麻烦你?|你|帮我|给我|再|先)*把.{1,14}?(?:改|换|翻|译|写|做|删|加|缩|弄|整理|列|润|合|拆|排|标)"
+    r"|^\W*(?:(?:please|just|and|but|so|also|ok|okay|now)\W+)*leave (?:the|those|these) [\w -]{1,30}? (?:alone|as (?:is|they are|it is)|untouched|unchanged)\b",
+    re.IGNORECASE,
 )
 _DAYS = re.compile(
     r"^(?:我)?(?:最近)?(?:这几天|这两天|这些天|前几天|昨[天晚]|今[天晚早]|前天)"
@@ -137,8 +139,8 @@ def is_of_those_days(text: str, sentence: str) -> bool:
     >>> is_of_those_days("我每天只睡五个小时", "为了赶稿，")
     False
     """
-    plain = sentence.strip().replace("’", "'")
-    return bool(plain and _DAYS.search(plain) and _EACH.search(text) and not _FROM.search(text))
+    plain = f"{sentence.strip()} {text.strip()}".strip().replace("’", "'")
+    return bool(_DAYS.search(plain) and _EACH.search(text) and not _FROM.search(text))
 
 
 _FROM = re.compile(r"以后|今后|往后|从现在|从今|\b(?:from (?:now|today|here)|going forward)\b", re.IGNORECASE)
@@ -216,6 +218,57 @@ def is_for_one_piece(text: str) -> bool:
     return bool(_ONE_PIECE.search(text)) and not _STANDING.search(text)
 
 
+def is_passing(text: str) -> bool:
+    """Return whether the form says that it is over within days, or that it is a matter of minutes [W4].
+
+    >>> is_passing("my in-laws are here till Sunday"), is_passing("no lifting until the end of August")
+    (True, False)
+    >>> is_passing("the shop closes in 10"), is_passing("手机还剩12%"), is_passing("the shop closes at 10")
+    (True, True, False)
+    """
+    plain = text.replace("’", "'")
+    return bool(_PASSING.search(plain)) and not _STANDING.search(plain) and not _EACH.search(plain)
+
+
+_PASSING = re.compile(
+    r"\b(?:in town|here|over|visiting|staying(?: with us)?|away|around|at (?:mine|ours|my place|our place)) (?:till|until|til) (?:(?:this|next) )?(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|tonight|lunch|the weekend)\b"
+    r"|\b(?:closes?|closing|leaves?|leaving|starts?|starting|boards?|boarding|arrives?|ends?|due|dies?|dying) in (?:\d+|ten|five|fifteen|twenty|half an|an)\b(?! (?:days?|weeks?|months?|years?))"
+    r"|(?:还剩|只剩|就剩)(?:下)?\d+(?:%|％|分钟|个?小时)|(?:再过|还有)?\d+分钟(?:后)?就?(?:关门|下班|开会|到站|登机|发车|开始|结束)"
+    r"|(?:住|待|呆|玩)到(?:这|下)?(?:周|星期|礼拜)[一二三四五六日天末]",
+    re.IGNORECASE,
+)
+_RETRACTED = re.compile(
+    r"^\W*(?:(?:i'm |i was )?(?:just |only |totally )?(?:kidding|joking)|jk|lol jk|(?:that|this) (?:was|is) a joke|not really lol)\b"
+    r"|^\W*(?:(?:我)?(?:开|跟你开个?)个?玩笑(?:的|啦|哈)?|逗你(?:玩)?的|骗你的|说着玩的?|瞎说的|胡说的)",
+    re.IGNORECASE,
+)
+
+
+def is_retracted(after: str) -> bool:
+    """Return whether the words that follow take back, as a joke, what was said [W3].
+
+    An upside-down face does so without words.
+
+    >>> is_retracted(" just kidding. unless?"), is_retracted(" I kid you not")
+    (True, False)
+    """
+    plain = after.replace("’", "'")
+    return "🙃" in after or any(_RETRACTED.search(part) for part in re.split(r"[.!?。！？；;\n，,]+", plain))
+
+
+_NOT_ASKED = re.compile(r"不管|无论|甭管|不论|随便")
+_A_NOT_A = re.compile(r"([\u4e00-\u9fff])[不没]\1[\u4e00-\u9fff]{0,2}$")
+
+
+def is_asked(text: str) -> bool:
+    """Return whether the words end as a Chinese question does, with or without its mark.
+
+    >>> is_asked("十月去西宁冷不冷"), is_asked("不管你去不去")
+    (True, False)
+    """
+    return bool(_A_NOT_A.search(text.strip())) and not _NOT_ASKED.search(text)
+
+
 def is_of_a_bad_day(text: str) -> bool:
     """Return whether somebody says first what a day it has been: what he wants then passes [F2].
 
@@ -230,6 +283,18 @@ _BAD_DAY = re.compile(
     r"|(?:今天|今晚|这一天|这周).{0,6}(?:糟透|倒霉|烦死|累死|崩溃|火大|气死)",
     re.IGNORECASE,
 )
+
+
+def ends_hurried(text: str) -> bool:
+    """Return whether somebody says after a wish that it has to be quick.
+
+    >>> ends_hurried("，快"), ends_hurried(", asap!"), ends_hurried("，快乐最重要")
+    (True, True, False)
+    """
+    return bool(_ENDS_HURRIED.search(text))
+
+
+_ENDS_HURRIED = re.compile(r"^\W*(?:快(?:点|些)?|赶紧的?|速度|在线等|急|quick(?:ly)?|fast|asap|hurry)\W*$", re.IGNORECASE)
 
 
 def is_hurried(text: str) -> bool:
@@ -286,6 +351,23 @@ _SOMEBODY = re.compile(
     r"|\bin (?:my|our|the) (?:novel|story|book|script|screenplay|game|film)\b.*\b(?:he|she|they|hero|heroine|character)\b",
     re.IGNORECASE,
 )
+
+
+# Whom one meets once and never again.
+_STRANGER = re.compile(
+    r"^\W*(?:our|my|the|this|an?) (?:(?:uber|lyft|taxi|cab|bolt|bus|coach|delivery|tour|tow truck) (?:driver|guy|man|guide)|(?:waiter|waitress|barista|cashier|usher|receptionist|flight attendant|bouncer|street artist)\b)"
+    r"|^(?:出租车|网约车|滴滴|代驾|公交|大巴)(?:司机|师傅)|^(?:餐厅|饭店|酒店)?(?:服务员|收银员|检票员|前台小(?:姐|哥))|^(?:送)?(?:外卖|快递)(?:小哥|员|师傅)",
+    re.IGNORECASE,
+)
+
+
+def is_stranger(text: str) -> bool:
+    """Return whether the subject is somebody met in passing: nobody asks later what he is like [W3].
+
+    >>> is_stranger("our uber driver moved here from Lagos"), is_stranger("my driver is called Sam")
+    (True, False)
+    """
+    return bool(_STRANGER.search(text.strip().replace("’", "'")))
 
 
 def is_about_somebody(text: str) -> bool:
