@@ -202,6 +202,7 @@ def is_for_now(text: str) -> bool:
 
 _ONE_PIECE = re.compile(
     r"\b(?:in|on|for|with) (?:this|that|the (?:attached|following|current)) (?:one |single |particular )?(?:draft|page|document|doc|file|e-?mail|letter|message|report|section|chapter|slide|slides|deck|ticket|task|question|answer|essay|paper|article|post|review|memo|form|application|assignment|exercise|snippet|script|table|translation|summary|text|paragraph)\b"
+    r"|\bfor now\W*$"
     r"|\bfor (?:the|tomorrow's|today's|tonight's|monday's|this afternoon's) (?:thing|task|meeting|workshop|handout|slides|talk|presentation|exam|interview|deadline|pitch|demo)\b"
     r"|(?<!以后)(?:这|那)(?:份|页|张|封|段|篇|条|题|节|章|版|稿|句|一?道)(?!的)(?:报告|文件|邮件|材料|信|稿子?|文章|作业|题目?|表|页面|话|消息|代码|回答|翻译|简历|方案|总结)?(?:里面?|上|中|就|先|给我|用|要|别|不)"
     r"|^\W*(?:单|就|仅|只)(?:这|此)(?:一?[题次回份页篇封段]|个)|仅限(?:这|今|本)|[今明]天(?:的|要|先|就|这).{0,6}(?:会|汇报|作业|材料|讲)|回头(?:照旧|再改回|恢复)|下不为例|赶时间|赶着|急着|来不及了|(?:马上|等下|待会儿?)(?:要|就)?交",
