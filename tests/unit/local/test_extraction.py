@@ -499,3 +499,20 @@ async def test_a_joke_taken_back_and_what_passes_within_days_are_not_kept(
 async def test_what_looks_like_it_is_kept(extractor: LocalExtractor, text: str, word: str) -> None:
     """[W3, W4]"""
     assert any(word in each.content for each in kept(await read(extractor, text)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "现在干什么都累。",
+        "Everyone irritates me right now.",
+        "This one time, give me more options, I hand it in within the hour.",
+        "For the thing I'm doing right now, send me German sources.",
+        "就这一回，开工之前先跟我确认，我马上要交。",
+    ],
+)
+async def test_a_mood_of_the_hour_and_a_wish_for_this_time_are_not_kept(
+    extractor: LocalExtractor, text: str
+) -> None:
+    """[W4]"""
+    assert kept(await read(extractor, text)) == []

@@ -37,6 +37,8 @@ from dualgate.adapters.local.extraction.kinds import (
     is_for_now,
     is_for_one_piece,
     is_hurried,
+    is_led_by_now,
+    is_mood,
     is_of_a_bad_day,
     is_of_those_days,
     is_outright,
@@ -438,15 +440,17 @@ def _scoped(
     if said.scope is not Scope.LASTING:
         return said
     wish = kinds["item_type"][0] in judging.WISHES
+    lead = sentence_before(reading, said.start)
     before = reading.text[max(0, said.start - HURRY_REACH) : said.start]
     after = reading.text[said.end : said.end + HURRY_REACH]
     led = before + said.text if is_hurried(before) else said.text
     once = wish and (is_for_one_piece(led) or ends_hurried(after))
-    if once or is_for_now(said.text):
+    led_by_now = (wish or kinds["item_type"][0] == "commitment") and is_led_by_now(lead)
+    if once or led_by_now or is_for_now(said.text):
         return replace(said, scope=Scope.TASK)
-    if is_retracted(said.text + after) or is_passing(said.text):
+    if is_retracted(said.text + after) or is_passing(said.text) or is_mood(said.text):
         return replace(said, scope=Scope.MOMENT)
-    if is_wished(said.text) or is_of_those_days(said.text, sentence_before(reading, said.start)):
+    if is_wished(said.text) or is_of_those_days(said.text, lead):
         return replace(said, scope=Scope.MOMENT)
     cues = {cue for clause in reading.clauses for cue in cues_in(clause.text)}
     bad_day = {"today", "mood"} <= cues or is_of_a_bad_day(reading.setting.own)

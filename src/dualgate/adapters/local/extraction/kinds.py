@@ -114,7 +114,7 @@ _PLAIN_WISH = re.compile(
 
 
 _THIS_TIME = re.compile(
-    r"^\W{0,3}.{0,6}(?:这次|这回|本次|这一[次回]|就这[次一]|仅此)|(?:先这样|这[次回]而已)\W*$"
+    r"\bfor (?:the thing|what) i'm (?:doing|working on|at)\b|^\W{0,3}.{0,6}(?:这次|这回|本次|这一[次回]|就这[次一]|仅此)|(?:先这样|这[次回]而已)\W*$"
     r"|\b(?:just )?this (?:one )?(?:time|once)\b|\bfor (?:once|this one)\b|\b(?:just|only) (?:for )?(?:now|today|once|tonight)\b|\b(?:today|tonight|this once) only\b|\bfor (?:today|tonight|the moment|the time being)\b",
     re.IGNORECASE,
 )
@@ -198,6 +198,34 @@ def is_for_now(text: str) -> bool:
         return True
     plain = text.strip().replace("’", "'")
     return not _EACH.search(plain) and bool(_ASKED.search(plain) or _NEXT_STEP.search(plain))
+
+
+def is_led_by_now(lead: str) -> bool:
+    """Return whether a sentence opens with "this time only": all its wishes are for now [W4].
+
+    >>> is_led_by_now("Today only: "), is_led_by_now("这次先这样，"), is_led_by_now("this time every year, ")
+    (True, True, False)
+    """
+    opening = re.split(r"[，,：:]", lead.strip())[0].replace("’", "'")
+    return bool(_THIS_TIME.search(opening)) and not (_STANDING.search(lead) or _EACH.search(lead))
+
+
+# 现在看什么都烦, "everything annoys me at the moment": said of the hour, whatever verb it has.
+_MOOD = re.compile(
+    r"(?:现在|此刻|这会儿|眼下|刚才|今[天晚]).{0,8}(?:烦(?!恼的是)|累|困|饿|难过|难受|生气|崩溃|郁闷|没劲|不爽|没胃口|提不起劲|不想(?:动|说话|见人|干活)|emo)"
+    r"|\b(?:annoy\w*|irritat\w*|tired|exhausted|wrecked|shattered|sad|down|bored|angry|hungry|sleepy|overwhelmed|stressed|fed up|grumpy|miserable|useless)\b.{0,20}\b(?:at the moment|right now|just now|today|tonight)\b"
+    r"|^\W*(?:right now|at the moment|today|tonight)\b.{0,40}\b(?:annoy\w*|irritat\w*|tired|exhausted|sad|bored|angry|hungry|sleepy|overwhelmed|stressed|grumpy|miserable)\b",
+    re.IGNORECASE,
+)
+
+
+def is_mood(text: str) -> bool:
+    """Return whether somebody says how he feels just now [W4].
+
+    >>> is_mood("现在看什么都烦"), is_mood("Everything annoys me at the moment"), is_mood("夜班很累")
+    (True, True, False)
+    """
+    return bool(_MOOD.search(text)) and not _STANDING.search(text)
 
 
 _ONE_PIECE = re.compile(
