@@ -64,7 +64,7 @@ def system(content: str) -> str | None:
 
 # 牛轭湖要在五月之前做完: a Chinese name has no capital, but stands at the head of what is due of it.
 _HEAD_ZH = re.compile(
-    r"^(?P<name>[^，。、\s\d我你他她它们咱的这那]{2,8}?)(?:项目)?(?:必须|应该|一定|最迟|最晚|计划|预计|得|要|须|定|现在|目前|部署|运行|托管|上线|发布|跑|放|建|存|挂|搭)*在"
+    r"^(?P<name>[^，。、\s\d我你他她它们咱的这那不]{2,8}?)(?:项目)?(?:必须|应该|一定|最迟|最晚|计划|预计|得|要|须|定|现在|目前|部署|运行|托管|上线|发布|跑|放|建|存|挂|搭|已经|早就|不再|不)*在"
     r"|^(?P<whose>[^，。、\s\d我你他她它们咱的这那]{2,8}?)(?:项目)?的"
 )
 
@@ -72,8 +72,8 @@ _HEAD_ZH = re.compile(
 def headed_by(content: str) -> str:
     """Return the name at the head of a Chinese statement about a piece of work; "" without one.
 
-    >>> headed_by("用户：牛轭湖要在2026-05-19之前做完"), headed_by("用户：金盏花的部署换到了OVH"), headed_by("我们要在周五上线")
-    ('牛轭湖', '金盏花', '')
+    >>> headed_by("用户：牛轭湖要在2026-05-19之前做完"), headed_by("用户：金盏花的部署换到了OVH"), headed_by("绳结不在Hetzner了")
+    ('牛轭湖', '金盏花', '绳结')
     """
     plain = simplified(TELLER.sub("", content.strip()))
     match = _HEAD_ZH.search(plain)

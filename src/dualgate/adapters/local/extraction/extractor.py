@@ -405,8 +405,8 @@ _FROM_NOW = re.compile(
 CORRECTED_AT = 0.6
 PLAINLY_FROM, PLAINLY = 0.6, 0.92
 _BY_NOW = re.compile(
-    r"今后|往后|从此|想法变了|改主意|变卦|反悔|如今|永久改|更正|改一下(?:规矩|要求|偏好|习惯)|(?:跟|和|与)?(?:以前|之前|从前)(?:不一样|不同|相反)|不像(?:以前|之前|从前)|改成|改为|换成|改用|不再|现在(?:改|换|是|用|只|更|都|爱|喜欢|住)"
-    r"|\bno longer\b|\bstarting (?:now|today|tomorrow|this week)\b|\bas of (?:now|today)\b|\b(?:not like|unlike|contrary to) before\b|\bthese days\b|\bfrom here on\b|\bfor good\b|\bpermanently\b|\bchanged my mind\b|\bused to\b.*\bbut\b|\binstead of\b|\b(?:changed|switched|moved) (?:\w+ )?(?:over )?to\b"
+    r"今后|往后|从此|想法变了|改主意|变卦|反悔|如今|永久改|更正|延期|推迟|改期|新的(?:截止|日期|时间|地址|电话|价格)|改一下(?:规矩|要求|偏好|习惯)|(?:跟|和|与)?(?:以前|之前|从前)(?:不一样|不同|相反)|不像(?:以前|之前|从前)|改成|改为|换成|改用|不再|现在(?:改|换|是|用|只|更|都|爱|喜欢|住)"
+    r"|\bno longer\b|\bstarting (?:now|today|tomorrow|this week)\b|\bas of (?:now|today)\b|\b(?:postponed|rescheduled|pushed back|put off)\b|\bnew (?:deadline|date|address|number|price)\b|\b(?:not like|unlike|contrary to) before\b|\bthese days\b|\bfrom here on\b|\bfor good\b|\bpermanently\b|\bchanged my mind\b|\bused to\b.*\bbut\b|\binstead of\b|\b(?:changed|switched|moved) (?:\w+ )?(?:over )?to\b"
     r"|(?<!right )(?<!for )(?<!by )(?<!until )(?<!just )(?<!till )\bnow\b(?! and (?:then|again)| that)",
     re.IGNORECASE,
 )
