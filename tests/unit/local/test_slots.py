@@ -160,3 +160,8 @@ def test_a_slots_own_word_owns_nothing(text: str, owner: tuple[str, ...]) -> Non
 
     assert found is not None
     assert found.qualifiers == owner
+
+
+def test_a_bare_unit_is_no_value():
+    """[C1]: else it replaces the day of the release"""
+    assert STRUCTURER.read("Project Osprey keeps logs for ninety days") is None

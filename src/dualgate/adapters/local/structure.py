@@ -561,7 +561,8 @@ def _hours(value: str, content: str) -> str:
 # What only says the slot again is no value: "prefers Zed to other editors" is not about editors.
 _NO_VALUE = frozenset(
     "music drink drinks food browser editor database server phone computer laptop team sport book books film films colour"
-    " colors color language project one it this that 音乐 歌 饮料 食物 菜 浏览器 编辑器 数据库 服务器 手机 电脑 球队 运动 书 电影 颜色 语言 项目 工作".split()
+    " colors color language project one it this that day days week weeks hour hours month months year years logs"
+    " 天 周 月 年 小时 音乐 歌 饮料 食物 菜 浏览器 编辑器 数据库 服务器 手机 电脑 球队 运动 书 电影 颜色 语言 项目 工作".split()
 )
 _ARTICLE = re.compile(r"^(?:an?|the|my|our|some|about|around|only|just|at|on|in)\s+|[\s.,!。，]+$", re.IGNORECASE)
 
