@@ -312,3 +312,9 @@ def test_hours_and_words_that_look_like_conditions_bind_nothing(text: str) -> No
 )
 def test_an_order_about_it_leans_on_what_it_is(text: str) -> None:
     assert leans(text)
+
+
+def test_an_age_in_brackets_ends_no_clause() -> None:
+    texts = [each.text for each in read_text("I have two kids, Asha (6) and Dev (3), and we live in York").clauses]
+
+    assert "Asha (6) and Dev (3)" in texts

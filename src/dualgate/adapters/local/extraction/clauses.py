@@ -13,6 +13,7 @@ from dualgate.adapters.local.extraction.voice import Voice
 # A clause longer than this is cut anyway, so that no single input can make one step slow.
 CLAUSE_LIMIT = 400
 CLAUSES_LIMIT = 2_000
+ASIDE_LIMIT = 8  # characters in brackets; longer ones are cut off in front, too
 
 _CJK = "\u3400-\u4dbf\u4e00-\u9fff"
 # "and I", "but my", "so don't": a conjunction starts a clause when a new subject or order follows.
@@ -70,9 +71,17 @@ def _split_span(text: str, start: int, end: int, clauses: list[Clause]) -> None:
     for found in _BOUNDARY.finditer(text, start, end):
         # At the same place twice means an empty stretch: keep the stronger mark.
         mark = found.group().strip()[:1] or " "
+        if mark in ")）" and _is_aside(text, start, found.start()):
+            continue  # "Asha (6) and Dev (3)": an age or a unit belongs to its word
         before = _add(text, last, found.start(), before, mark, clauses)
         last = found.end()
     _add(text, last, end, before, "", clauses)
+
+
+def _is_aside(text: str, start: int, end: int) -> bool:
+    """Whether the bracket that closes at `end` holds too little to be a clause."""
+    opened = max(text.rfind("(", start, end), text.rfind("（", start, end))
+    return opened >= 0 and end - opened <= ASIDE_LIMIT
 
 
 def _add(
