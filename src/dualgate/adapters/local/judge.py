@@ -25,13 +25,15 @@ from dualgate.adapters.local.features import NAMES, compare
 from dualgate.adapters.local.statements import known, leaves
 from dualgate.adapters.local.structure import LexiconStructurer, Structure
 from dualgate.domain.items import Candidate, MemoryItem, folded
-from dualgate.domain.types import Polarity
+from dualgate.domain.types import ItemType, Polarity
 from dualgate.domain.view import Likeness
 from dualgate.errors import InvalidInputError
 
 Numbers = NDArray[np.float64]
 
 LOOK_AGAIN = 0.3  # below it nothing is ousted anyway
+ASKED_LIMIT = 8  # items that are read once more for a correction, some ten milliseconds each
+_WISHES = frozenset({ItemType.PREFERENCE, ItemType.RULE, ItemType.CONSTRAINT})
 STRANGERS = 0.05  # an overwritten fact is the worst fault: a rule, not the fit, has the last word
 
 
@@ -60,11 +62,14 @@ class StatementJudge:
             cosines,
             [(_given(candidate), _given(item)) for item in items],
         )
+        asked = self._asked(candidate, items, cosines)
         for place, item in enumerate(items):
             # One slot, one value, the same stance: structure has said it, the fit is not asked.
             if self._slots_agree(candidate, item):
                 same[place], conflicting[place] = 1.0, 0.0
-            elif (candidate.correction and item.value and leaves(candidate.content, item.value)) or self._is_corrected(candidate, item):
+            elif self._names_as_left(candidate, item) or (
+                place in asked and self._is_corrected(candidate, item)
+            ):
                 same[place], conflicting[place] = 0.0, 1.0
         other = [folded(item.subject) != folded(candidate.subject) for item in items]
         return [
@@ -76,9 +81,29 @@ class StatementJudge:
             for s, c, cosine, foreign in zip(same, conflicting, cosines, other, strict=True)
         ]
 
+    @staticmethod
+    def _names_as_left(candidate: Candidate, item: MemoryItem) -> bool:
+        return bool(
+            candidate.correction and item.value and leaves(candidate.content, item.value)
+        )
+
+    def _asked(
+        self, candidate: Candidate, items: Sequence[MemoryItem], cosines: Sequence[float]
+    ) -> set[int]:
+        """Return the places of the nearest items that a correction may mean: each costs a reading."""
+        if self._slots is None or not candidate.correction or _given(candidate) is None:
+            return set()
+        wished = candidate.item_type in _WISHES
+        open_ones = [
+            place
+            for place, item in enumerate(items)
+            if not item.attribute and (item.item_type in _WISHES) is wished
+        ]
+        return set(sorted(open_ones, key=lambda place: -cosines[place])[:ASKED_LIMIT])
+
     def _is_corrected(self, candidate: Candidate, item: MemoryItem) -> bool:
         """Whether an item without a slot may well hold another value of the corrected one."""
-        told = _given(candidate) if candidate.correction and not item.attribute else None
+        told = _given(candidate)
         if told is None or self._slots is None:
             return False
         held = self._slots.leaning(item.content, told.attribute)
