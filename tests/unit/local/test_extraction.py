@@ -493,6 +493,11 @@ async def test_a_joke_taken_back_and_what_passes_within_days_are_not_kept(
         ("I'm not kidding, I'm allergic to walnuts", "walnuts"),
         ("our deadline got extended till Friday, the grant report is due then", "due"),
         ("我快递站的工作是早班，我每天五点起", "五点"),
+        ("I'm allergic to walnuts. My boss ate my lunch again 🙃", "walnuts"),
+        ("I'm allergic to walnuts. I also eat rocks. just kidding", "walnuts"),
+        ("my apprenticeship at the shipyard ends in 2027", "2027"),
+        ("这次体检之后，以后都给我推少盐的菜", "少盐"),
+        ("外卖员我干了五年，腰一直不好", "五年"),
         ("always leave the error messages as they are when you edit my code", "error"),
     ],
 )

@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from dualgate.adapters.local.anchors import about_two_things
 from dualgate.adapters.local.features import NAMES, compare
 from dualgate.adapters.local.statements import known, leaves
-from dualgate.adapters.local.structure import LexiconStructurer, Structure
+from dualgate.adapters.local.structure import WISHED, LexiconStructurer, Structure
 from dualgate.domain.items import Candidate, MemoryItem, folded
-from dualgate.domain.types import ItemType, Polarity
+from dualgate.domain.types import Polarity
 from dualgate.domain.view import Likeness
 from dualgate.errors import InvalidInputError
 
@@ -33,7 +33,6 @@ Numbers = NDArray[np.float64]
 
 LOOK_AGAIN = 0.3  # below it nothing is ousted anyway
 ASKED_LIMIT = 8  # items that are read once more for a correction, some ten milliseconds each
-_WISHES = frozenset({ItemType.PREFERENCE, ItemType.RULE, ItemType.CONSTRAINT})
 STRANGERS = 0.05  # an overwritten fact is the worst fault: a rule, not the fit, has the last word
 
 
@@ -93,11 +92,11 @@ class StatementJudge:
         """Return the places of the nearest items that a correction may mean: each costs a reading."""
         if self._slots is None or not candidate.correction or _given(candidate) is None:
             return set()
-        wished = candidate.item_type in _WISHES
+        wished = candidate.item_type in WISHED
         open_ones = [
             place
             for place, item in enumerate(items)
-            if not item.attribute and (item.item_type in _WISHES) is wished
+            if not item.attribute and (item.item_type in WISHED) is wished
         ]
         return set(sorted(open_ones, key=lambda place: -cosines[place])[:ASKED_LIMIT])
 

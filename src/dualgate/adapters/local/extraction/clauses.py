@@ -71,7 +71,7 @@ def _split_span(text: str, start: int, end: int, clauses: list[Clause]) -> None:
     for found in _BOUNDARY.finditer(text, start, end):
         # At the same place twice means an empty stretch: keep the stronger mark.
         mark = found.group().strip()[:1] or " "
-        if mark in ")）" and _is_aside(text, start, found.start()):
+        if mark in ")）" and _is_aside(text, last, found.start()):
             continue  # "Asha (6) and Dev (3)": an age or a unit belongs to its word
         before = _add(text, last, found.start(), before, mark, clauses)
         last = found.end()
@@ -80,8 +80,8 @@ def _split_span(text: str, start: int, end: int, clauses: list[Clause]) -> None:
 
 def _is_aside(text: str, start: int, end: int) -> bool:
     """Whether the bracket that closes at `end` holds too little to be a clause."""
-    opened = max(text.rfind("(", start, end), text.rfind("（", start, end))
-    return opened >= 0 and end - opened <= ASIDE_LIMIT
+    near = text[max(start, end - ASIDE_LIMIT) : end]
+    return "(" in near or "（" in near
 
 
 def _add(

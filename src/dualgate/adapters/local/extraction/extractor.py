@@ -86,6 +86,7 @@ AGREED_CONFIDENCE = 0.82
 IMPLIED_CONFIDENCE = 0.66  # over the floor [M 5.1], under what is said outright
 UNNAMED_CONFIDENCE = 0.35  # so far under the floor [M 5.1] that no plain slot lifts it
 INTRODUCED_CONFIDENCE = 0.9  # a form of its own, said outright
+FELT = frozenset({"preference", "constraint", "rule", "fact"})  # a tiring job stays a job
 HURRY_REACH = 120  # characters before a wish in which a hurry colours it
 ANYTHING = judging.Allowed()
 EVIDENCE_WEIGHT = {Evidence.EXPLICIT: 1.0, Evidence.IMPLIED: 0.85, Evidence.EMOTIONAL: 0.8}
@@ -445,10 +446,11 @@ def _scoped(
     after = reading.text[said.end : said.end + HURRY_REACH]
     led = before + said.text if is_hurried(before) else said.text
     once = wish and (is_for_one_piece(led) or ends_hurried(after))
-    led_by_now = (wish or kinds["item_type"][0] == "commitment") and is_led_by_now(lead)
+    led_by_now = (wish or kinds["item_type"][0] == "commitment") and is_led_by_now(said.text, lead)
     if once or led_by_now or is_for_now(said.text):
         return replace(said, scope=Scope.TASK)
-    if is_retracted(said.text + after) or is_passing(said.text) or is_mood(said.text):
+    felt = kinds["item_type"][0] in FELT and is_mood(said.text)
+    if felt or is_retracted(said.text, after) or is_passing(said.text):
         return replace(said, scope=Scope.MOMENT)
     if is_wished(said.text) or is_of_those_days(said.text, lead):
         return replace(said, scope=Scope.MOMENT)

@@ -200,19 +200,21 @@ def is_for_now(text: str) -> bool:
     return not _EACH.search(plain) and bool(_ASKED.search(plain) or _NEXT_STEP.search(plain))
 
 
-def is_led_by_now(lead: str) -> bool:
+def is_led_by_now(text: str, lead: str) -> bool:
     """Return whether a sentence opens with "this time only": all its wishes are for now [W4].
 
-    >>> is_led_by_now("Today only: "), is_led_by_now("这次先这样，"), is_led_by_now("this time every year, ")
-    (True, True, False)
+    >>> is_led_by_now("link me to it", "Today only: "), is_led_by_now("以后别推甜食", "这次体检之后，")
+    (True, False)
     """
     opening = re.split(r"[，,：:]", lead.strip())[0].replace("’", "'")
-    return bool(_THIS_TIME.search(opening)) and not (_STANDING.search(lead) or _EACH.search(lead))
+    return bool(_THIS_TIME.search(opening)) and not any(
+        form.search(said) for form in (_STANDING, _EACH) for said in (lead, text)
+    )
 
 
 # 现在看什么都烦, "everything annoys me at the moment": said of the hour, whatever verb it has.
 _MOOD = re.compile(
-    r"(?:现在|此刻|这会儿|眼下|刚才|今[天晚]).{0,8}(?:烦(?!恼的是)|累|困|饿|难过|难受|生气|崩溃|郁闷|没劲|不爽|没胃口|提不起劲|不想(?:动|说话|见人|干活)|emo)"
+    r"(?:现在|此刻|这会儿|眼下|刚才|今[天晚])[^，,。]{0,8}(?:烦(?!恼的是)|累|困|饿|难过|难受|生气|崩溃|郁闷|没劲|不爽|没胃口|提不起劲|不想(?:动|说话|见人|干活)|emo)"
     r"|\b(?:annoy\w*|irritat\w*|tired|exhausted|wrecked|shattered|sad|down|bored|angry|hungry|sleepy|overwhelmed|stressed|fed up|grumpy|miserable|useless)\b.{0,20}\b(?:at the moment|right now|just now|today|tonight)\b"
     r"|^\W*(?:right now|at the moment|today|tonight)\b.{0,40}\b(?:annoy\w*|irritat\w*|tired|exhausted|sad|bored|angry|hungry|sleepy|overwhelmed|stressed|grumpy|miserable)\b",
     re.IGNORECASE,
@@ -222,7 +224,7 @@ _MOOD = re.compile(
 def is_mood(text: str) -> bool:
     """Return whether somebody says how he feels just now [W4].
 
-    >>> is_mood("现在看什么都烦"), is_mood("Everything annoys me at the moment"), is_mood("夜班很累")
+    >>> is_mood("现在看什么都烦"), is_mood("Everything annoys me at the moment"), is_mood("现在上夜班，很累")
     (True, True, False)
     """
     return bool(_MOOD.search(text)) and not _STANDING.search(text)
@@ -252,7 +254,7 @@ def is_passing(text: str) -> bool:
 
     >>> is_passing("my in-laws are here till Sunday"), is_passing("no lifting until the end of August")
     (True, False)
-    >>> is_passing("the shop closes in 10"), is_passing("手机还剩12%"), is_passing("the shop closes at 10")
+    >>> is_passing("the shop closes in 10"), is_passing("手机还剩12%"), is_passing("the lease ends in 2027")
     (True, True, False)
     """
     plain = text.replace("’", "'")
@@ -261,8 +263,8 @@ def is_passing(text: str) -> bool:
 
 _PASSING = re.compile(
     r"\b(?:in town|here|over|visiting|staying(?: with us)?|away|around|at (?:mine|ours|my place|our place)) (?:till|until|til) (?:(?:this|next) )?(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|tonight|lunch|the weekend)\b"
-    r"|\b(?:closes?|closing|leaves?|leaving|starts?|starting|boards?|boarding|arrives?|ends?|due|dies?|dying) in (?:\d+|ten|five|fifteen|twenty|half an|an)\b(?! (?:days?|weeks?|months?|years?))"
-    r"|(?:还剩|只剩|就剩)(?:下)?\d+(?:%|％|分钟|个?小时)|(?:再过|还有)?\d+分钟(?:后)?就?(?:关门|下班|开会|到站|登机|发车|开始|结束)"
+    r"|\b(?:closes?|closing|leaves?|leaving|starts?|starting|boards?|boarding|arrives?|ends?|due|dies?|dying) in (?:(?:\d{1,2}|five|ten|fifteen|twenty)(?: ?(?:m|mins?|minutes?|h|hrs?|hours?))?|(?:half )?an hour)\b\W*(?:$|[,.;!?])"
+    r"|(?:电|手机|电池|电脑|平板).{0,6}(?:还剩|只剩|就剩)下?\d+[%％]|(?:还剩|只剩|就剩)下?\d+(?:分钟|个?小时)(?!.{0,4}(?:[一每]))|(?:再过|还有)?\d+分钟(?:后)?就?(?:关门|下班|开会|到站|登机|发车|开始|结束)"
     r"|(?:住|待|呆|玩)到(?:这|下)?(?:周|星期|礼拜)[一二三四五六日天末]",
     re.IGNORECASE,
 )
@@ -273,16 +275,23 @@ _RETRACTED = re.compile(
 )
 
 
-def is_retracted(after: str) -> bool:
-    """Return whether the words that follow take back, as a joke, what was said [W3].
+def is_retracted(text: str, after: str) -> bool:
+    """Return whether what is said is taken back as a joke, in it or right after it [W3].
 
-    An upside-down face does so without words.
+    An upside-down face at its end does so without words.
 
-    >>> is_retracted(" just kidding. unless?"), is_retracted(" I kid you not")
-    (True, False)
+    >>> is_retracted("we all sing", ". just kidding. unless?"), is_retracted("以后都用文言文，开玩笑的", "")
+    (True, True)
+    >>> is_retracted("I eat no nuts", ". I only eat rocks. just kidding"), is_retracted("I love it", "")
+    (False, False)
     """
-    plain = after.replace("’", "'")
-    return "🙃" in after or any(_RETRACTED.search(part) for part in re.split(r"[.!?。！？；;\n，,]+", plain))
+    rest = after.lstrip(" .!?。！？；;，,~～\n\"'”’)）")
+    parts = [*_PARTS.split(text)[1:], _PARTS.split(rest)[0]]
+    wry = text.endswith("🙃") or rest.startswith("🙃")
+    return wry or any(_RETRACTED.search(part.replace("’", "'")) for part in parts)
+
+
+_PARTS = re.compile(r"[.!?。！？；;\n，,]+")
 
 
 _NOT_ASKED = re.compile(r"不管|无论|甭管|不论|随便")
@@ -393,10 +402,12 @@ _STRANGER = re.compile(
 def is_stranger(text: str) -> bool:
     """Return whether the subject is somebody met in passing: nobody asks later what he is like [W3].
 
-    >>> is_stranger("our uber driver moved here from Lagos"), is_stranger("my driver is called Sam")
+    >>> is_stranger("our uber driver moved here from Lagos"), is_stranger("快递员我干了三年")
     (True, False)
     """
-    return bool(_STRANGER.search(text.strip().replace("’", "'")))
+    plain = text.strip().replace("’", "'")
+    found = _STRANGER.search(plain)
+    return found is not None and not _OWN_WORDS.search(plain, found.end())
 
 
 def is_about_somebody(text: str) -> bool:
