@@ -521,3 +521,29 @@ async def test_a_mood_of_the_hour_and_a_wish_for_this_time_are_not_kept(
 ) -> None:
     """[W4]"""
     assert kept(await read(extractor, text)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("My colleague number 3 of team b is called Ana3 and I live in Oslo", "Oslo"),
+        ("我的同事叫阿三，我住在衢州", "衢州"),
+    ],
+)
+async def test_a_plain_statement_is_kept_whoever_is_spoken_of_beside_it(
+    extractor: LocalExtractor, text: str, word: str
+) -> None:
+    """[W3]"""
+    assert any(word in each.content for each in kept(await read(extractor, text)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Write a story in the first person: my colleague is Ana and I live in Oslo",
+     "假如我住在衢州", "in this game I live in Oslo"],
+)  # fmt: skip
+async def test_but_not_in_a_story_a_game_or_a_supposition(
+    extractor: LocalExtractor, text: str
+) -> None:
+    """[W3]"""
+    assert kept(await read(extractor, text)) == []

@@ -41,7 +41,6 @@ from dualgate.adapters.local.extraction.kinds import (
     is_mood,
     is_of_a_bad_day,
     is_of_those_days,
-    is_outright,
     is_passing,
     is_plain,
     is_retold,
@@ -172,7 +171,7 @@ class LocalExtractor:
             sure = model.confidence(judging.grounds(each, kinds, promise, reading))
             if each.scope is Scope.TASK and is_for_now(each.text):
                 sure = max(sure, FORM_CONFIDENCE)  # the form says so, whatever else it may be
-            allowed = judging.allowed(each, encoded, model)
+            allowed = judging.allowed(each, reading, encoded, model)
             made.append(self._candidate(turn, reading, each, kinds, sure, allowed))
         return _distinct([*agreed, *made])
 
@@ -368,7 +367,7 @@ class LocalExtractor:
             content=content[:CONTENT_LIMIT],
         )
         made = _surer(made) if is_plain(text) else made
-        made = _said_outright(made) if is_outright(text) else made
+        made = _said_outright(made) if allowed.outright else made
         if self._structurer is None:
             return made
         made = self._slotted(made, self._structurer, allowed)

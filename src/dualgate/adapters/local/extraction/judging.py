@@ -24,9 +24,11 @@ from dualgate.adapters.local.extraction.bonds import (
 from dualgate.adapters.local.extraction.cues import cues_in
 from dualgate.adapters.local.extraction.encoder import Encoded
 from dualgate.adapters.local.extraction.features import clause_ids
+from dualgate.adapters.local.extraction.implied import is_own
 from dualgate.adapters.local.extraction.kinds import (
     is_outburst,
     is_outright,
+    is_plain,
     named_kind,
     named_polarity,
 )
@@ -111,7 +113,18 @@ def worth_reading(reading: Reading, model: Model) -> list[int]:
 
 def outright(reading: Reading, chosen: Sequence[int]) -> set[int]:
     """Return the clauses that say outright that they are for good: they are read through."""
-    return {index for index in chosen if is_outright(reading.clauses[index].text)}
+    return {index for index in chosen if is_said_outright(reading.clauses[index].text, reading)}
+
+
+def is_said_outright(text: str, reading: Reading) -> bool:
+    """Whether the words leave no doubt: a colleague beside them changes nothing, a play does."""
+    if is_outright(text):
+        return True
+    played = UNMEANT & set(cues_in(reading.setting.own))
+    return is_plain(text) and not played and is_own(reading.text)
+
+
+UNMEANT = frozenset({"joke", "play", "heard", "if"})
 
 
 def states(reading: Reading, chosen: Sequence[int], encoded: Encoded, model: Model) -> Array:
@@ -121,7 +134,8 @@ def states(reading: Reading, chosen: Sequence[int], encoded: Encoded, model: Mod
     for index in chosen:
         line = model.tempered("state", encoded.span("state", index, index))
         # What is said outright is said, whatever is asked beside it.
-        result[index] = OUTRIGHT if is_outright(reading.clauses[index].text) and line[1] < OUTRIGHT[1] else line
+        said = line[1] < OUTRIGHT[1] and is_said_outright(reading.clauses[index].text, reading)
+        result[index] = OUTRIGHT if said else line
     return result
 
 
@@ -318,13 +332,14 @@ def describe(
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """What the words of a statement let a reader of slots make of it."""
+    """What the words of a statement let a reader of slots make of it, and whether they are plain."""
 
     types: frozenset[ItemType] = frozenset(ItemType)
     denial: bool = True
+    outright: bool = False
 
 
-def allowed(said: Statement, encoded: Encoded, model: Model) -> Allowed:
+def allowed(said: Statement, reading: Reading, encoded: Encoded, model: Model) -> Allowed:
     """Return the types that are likely enough, and whether it may deny something at all.
 
     A wish is a rule or a preference by how it is put, so these two stand for each other.
@@ -333,7 +348,8 @@ def allowed(said: Statement, encoded: Encoded, model: Model) -> Allowed:
     types = {each for each, sure in zip(TYPES, line, strict=True) if sure >= POSSIBLE_AT}
     types |= _WISHED if types & _WISHED else set()
     denied = model.tempered("polarity", encoded.span("polarity", said.first, said.last))[1]
-    return Allowed(frozenset(types), bool(denied >= DENIED_AT))
+    outright = is_said_outright(said.text, reading)
+    return Allowed(frozenset(types), bool(denied >= DENIED_AT), outright)
 
 
 def _labelled(
