@@ -38,7 +38,7 @@ from dualgate.pipeline.reading import ExtractionPolicy  # noqa: E402
 
 SHARED = Path(os.environ.get("DUALGATE_SHARED_DATA", "../shared/data"))
 RESULTS = Path(__file__).parents[1] / "docs" / "results" / "prefilter.md"
-BARS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3)
+BARS = (0.003, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3)
 AT = datetime(2026, 3, 2, 9, tzinfo=UTC)
 HISTORY = 4
 _TURN_ID = re.compile(r"D:?(\d+):(\d+)")
