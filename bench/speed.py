@@ -47,6 +47,7 @@ from population import (  # noqa: E402
 from talk import OTHERS, TALK, TALK_OF_OTHERS, add_talk  # noqa: E402
 
 from dualgate import Memory, Settings  # noqa: E402
+from dualgate.adapters.local.embedder import UseEmbedder  # noqa: E402
 from dualgate.adapters.sql import SqlBackend, open_sqlite  # noqa: E402
 from dualgate.bootstrap import wire  # noqa: E402
 from dualgate.domain.items import Candidate, Proposal  # noqa: E402
@@ -55,6 +56,7 @@ from dualgate.domain.query import first_sentence, read_query  # noqa: E402
 from dualgate.domain.types import Source  # noqa: E402
 from dualgate.memory import Parts  # noqa: E402
 from dualgate.pipeline import write  # noqa: E402
+from dualgate.pipeline.ports import Embedder  # noqa: E402
 from dualgate.pipeline.retrievers import BARE_SUBJECT  # noqa: E402
 from dualgate.testing import ManualClock  # noqa: E402
 
@@ -151,10 +153,12 @@ class Running:
 
 
 @contextlib.asynccontextmanager
-async def running(path: Path, vectors: Dictionary) -> AsyncIterator[Running]:
-    """Open a file with looked-up vectors and a clock that stands still."""
+async def running(
+    path: Path, vectors: Dictionary, embedder: Embedder | None = None
+) -> AsyncIterator[Running]:
+    """Open a file with a clock that stands still; vectors are looked up, unless made by embedder."""
     backend = await open_sqlite(path, vector_model=vectors.model)
-    parts = wire(backend, SETTINGS, ManualClock(NOW), embedder=vectors)
+    parts = wire(backend, SETTINGS, ManualClock(NOW), embedder=embedder or vectors)
     ports = write.WritePorts(
         store=parts.store, extractor=parts.extractor, structurer=parts.structurer,
         embedder=parts.embedder, judge=parts.judge, clock=parts.clock, ids=parts.ids,
@@ -256,6 +260,21 @@ def recalling_talk(at: Running, n: int) -> Awaitable[object]:
     return at.memory.recall(MAIN, QUERIES[n % len(QUERIES)], transcripts=True)
 
 
+READING = (
+    ("context(), new session, with a query", new_session, "≤ 10", "≤ 8"),
+    ("context(), same session, with a query", same_session, "≤ 10", "≤ 8"),
+    ("recall()", recalling, "≤ 15", "≤ 12"),
+)
+
+
+async def embedding(world: World, path: Path, table: Table) -> None:
+    """Measure reading with the real model; no question is still known when it comes again."""
+    async with running(path, world.vectors, UseEmbedder(cache_size=len(QUERIES) // 2)) as at:
+        for name, call, _, target in READING:
+            (times,) = await compared(120, call, (at,))
+            table.times(f"{name}, its embedding included", times, target)
+
+
 async def talk(world: World, table: Table) -> tuple[Times, Times]:
     """Measure recall with raw turns, alone and among the turns of others."""
     found: list[Path] = []
@@ -329,15 +348,12 @@ async def measure(users: int, path: Path, world: World, table: Table) -> None:
             await write_units(at, world, said[:40], keep=False)
         rolled = [await write_units(at, world, said, keep=False) for at in (one, many)]
         ratios.append(("decide + apply", rolled[0][0], rolled[1][0]))
-        for name, call, target in (
-            ("context(), new session, with a query", new_session, "≤ 10"),
-            ("context(), same session, with a query", same_session, "≤ 10"),
-            ("recall()", recalling, "≤ 15"),
-        ):
+        for name, call, target, _ in READING:
             alone, among = await compared(120, call, (one, many))
             table.times(name, alone, target)
             table.times(f"… among {users * ITEMS_EACH:,} items of others", among, target)
             ratios.append((name, alone, among))
+        await embedding(world, scratch, table)
         ratios.append(("recall(transcripts=True)", *await talk(world, table)))
         each, commits, decisions = await write_units(one, world, said, keep=True)
         table.times("decide + apply, one candidate", each, "≤ 3")
