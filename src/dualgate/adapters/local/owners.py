@@ -43,6 +43,22 @@ def person(content: str) -> str | None:
     return match["kin"] or match["name"] or match["zh"] if match else None
 
 
+_FOR_SOMEBODY = re.compile(
+    rf"\bfor (?:them|him|her(?! (?:own)\b)|(?:(?:the )?user['’]s|my|our) (?:\w+ )?(?:{_KIN}|kids?|child(?:ren)?|team|guests?|parents?|students?))\b"
+    r"|[给替帮为](?:[他她]们?|(?:用户|我)?的?(?:孩子|小孩|娃|爸|妈|父母|老婆|老公|妻子|丈夫|家人|女儿|儿子|客人|学生|团队))",
+    re.IGNORECASE,
+)
+
+
+def is_for_somebody(content: str) -> bool:
+    """Whether a wish is for somebody else: what is cooked for the children is no diet of the user.
+
+    >>> is_for_somebody("plan meals for them without eggs"), is_for_somebody("用户要求：给孩子做饭不放盐")
+    (True, True)
+    """
+    return bool(_FOR_SOMEBODY.search(content))
+
+
 # "用户：青禾部署在…": whose statement it is, not what it is about.
 TELLER = re.compile(r"^(?:用户[：:]|用户这边(?:的)?|the user:)\s*", re.IGNORECASE)
 

@@ -1,8 +1,8 @@
 """Which slot a statement fills, and with which value, where no pattern of the lexicon says so [C1].
 
 Rules of this file:
-- A linear model over two views of the sentence and its words names the slot, for closed slots with the
-  value ("layout=prose"); a second one finds the words of an open value. training/slots made both.
+- Two models name the slot, for closed slots with the value ("layout=prose"): a head of the encoder, and
+  a linear one over the sentence vector and the words; a third finds the words of an open value.
 - It is asked for precision: under `SURE_AT` it says nothing, since a shared slot lets a newer
   value replace an older one.
 - Synchronous, deterministic, numpy alone.
@@ -25,7 +25,7 @@ from dualgate.adapters.local.concepts import simplified
 from dualgate.adapters.local.extraction import encoder
 from dualgate.adapters.local.extraction.classes import classes
 from dualgate.adapters.local.extraction.features import statement_ids
-from dualgate.adapters.local.extraction.model import Array, Head, head_of
+from dualgate.adapters.local.extraction.model import TINY, Array, Head, head_of
 from dualgate.adapters.local.statements import leaves
 from dualgate.pipeline.ports import Vectors
 
@@ -105,10 +105,13 @@ class SlotReader:
         best = max(own, key=lambda place: float(line[place]))
         return self._filled(text, labels[best], 1.0)
 
+    def likelihood(self, content: str, label: str) -> float:
+        """Return how likely a sentence has this label, 0-1."""
+        return float(self._line(content.strip())[heads()[0].labels.index(label)])
+
     def _probabilities(self, text: str) -> Array:
-        seen = dense([text], self._vectoriser)
-        found: Array = heads()[0].probabilities([statement_ids(text)], seen)[0]
-        return found
+        worded = heads()[0].probabilities([statement_ids(text)], self._vectoriser.embed_now([text]))
+        return mixed(worded[0], encoder.load().slots(text), shares())
 
     def _filled(self, text: str, label: str, sure: float) -> Found | None:
         parts = heads()[1]
@@ -138,14 +141,11 @@ def _slot_of(label: str) -> str:
     return label.removesuffix(" -").partition("=")[0]
 
 
-def dense(texts: Sequence[str], vectoriser: Vectoriser) -> Array:
-    """Return what the naming head looks at beside words, (n, 1280).
-
-    The sentence vector, made for meaning, and the encoder's view, made for what a memory asks; of
-    the held-out statements either alone reads four in a hundred less.
-    """
-    seen = np.stack([encoder.load().sentence(text) for text in texts])
-    return np.concatenate([vectoriser.embed_now(texts), seen], axis=1)
+def mixed(worded: Array, seen: Array, shares: Array) -> Array:
+    """Return what both models say together, each as sure as its share: the weighted geometric mean."""
+    logits = shares[0] * np.log(worded + TINY) + shares[1] * np.log(seen + TINY)
+    odds = np.exp(logits - logits.max())
+    return np.asarray(odds / odds.sum(), dtype=np.float32)
 
 
 def _stretch(text: str, found: Sequence[Token], line: Array) -> str | None:
@@ -266,6 +266,17 @@ def _shape(text: str) -> str:
 @cache
 def heads() -> tuple[Head, Head]:
     """Read the weights that come with the package: what names the slot, what finds its parts."""
-    with files(__package__).joinpath(WEIGHTS).open("rb") as file, np.load(file) as stored:
-        arrays = {name: stored[name] for name in stored.files}
+    arrays = _stored()
     return head_of(arrays, "slot"), head_of(arrays, "part", TOKEN_BUCKETS)
+
+
+@cache
+def shares() -> Array:
+    """Return how much the linear model and the encoder count, (2,)."""
+    return np.asarray(_stored()["shares"], dtype=np.float32)
+
+
+@cache
+def _stored() -> dict[str, NDArray[np.generic]]:
+    with files(__package__).joinpath(WEIGHTS).open("rb") as file, np.load(file) as stored:
+        return {name: stored[name] for name in stored.files}

@@ -23,7 +23,7 @@ from dualgate.adapters.local.concepts import Hit, lexicon, simplified
 from dualgate.adapters.local.frames import PREFIX, TOOL, Convention, convention
 from dualgate.adapters.local.measures import measure
 from dualgate.adapters.local.names import entities_in
-from dualgate.adapters.local.owners import TELLER, headed_by, person, system
+from dualgate.adapters.local.owners import TELLER, headed_by, is_for_somebody, person, system
 from dualgate.adapters.local.slots import Found, SlotReader
 from dualgate.adapters.local.statements import Statement, denial_in, known, leaves, read
 from dualgate.domain.conflict import slot_key
@@ -92,6 +92,9 @@ class Fitted:
 
 _TARGET = re.compile(r"到了?|成了?|改用|改为|换|\bto\b|\binto\b|而是|\bnow\b|\bnot\b.*\bbut\b", re.IGNORECASE)
 
+
+DIET = "diet"
+_WITHOUT = re.compile(r"(?:\b(?:without|no|not|avoids?|skips?|minus)|不吃|不放|别放|不含|不加|忌|无)\s*$", re.IGNORECASE)
 
 _CONTRAST = re.compile(
     r"[，,、；;\s]*(?:别|不要|不用|而不是|而非|不是|少来)[^，,。；;！!]{1,12}"
@@ -259,8 +262,10 @@ class LexiconStructurer:
         if found is None:
             return None
         row = self._fitted.get(found.slot, Fitted(found.slot))
-        if row.apart:
+        if row.apart or (not row.of_project and is_for_somebody(content)):
             return None
+        if row.attribute == DIET and _WITHOUT.search(content[: max(0, content.find(found.value))]):
+            return None  # "without eggs" is no diet of eggs
         if row.plain and not _ABOVE_ALL.search(content):
             row = replace(row, attribute=row.plain, denies=True)
         if not row.values:

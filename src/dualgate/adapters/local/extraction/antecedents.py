@@ -113,6 +113,24 @@ def with_owner(text: str, before: str, lang: str) -> str:
 _AND = re.compile(r"^\W*(?:and|but|so)\s+", re.IGNORECASE)
 
 
+def opens_with_other(text: str, lang: str) -> bool:
+    """Whether a statement opens with somebody else and what he is or does.
+
+    >>> opens_with_other("My boss hates calls, so we write", "en"), opens_with_other("my boss and I agree", "en")
+    (True, False)
+    """
+    opened = (_OPENS_ZH if lang == "zh" else _OPENS_EN).search(text)
+    if opened is None:
+        return False
+    rest = text[opened.end() :]
+    return bool((_DOES_ZH if lang == "zh" else _PREDICATE_EN).search(rest))
+
+
+_DOES_ZH = re.compile(
+    r"^(?:总是?|老是|经常|常|也|还|都|非常|很|特别|比较|最|只|从来|一直|喜欢|爱|讨厌|怕|不(?!过|如|在)|是|对|每[天周月年]|住在|在.{1,6}(?:上班|工作|上学))"
+)
+
+
 def is_led_by_nobody(text: str, before: str) -> bool:
     """Tell whether the words are about a person whom nothing before them in the turn names.
 

@@ -45,6 +45,7 @@ GELU = np.float32(0.7978845608)  # sqrt(2 / pi)
 JOIN = "join"
 TURN = "turn"
 NOTHING = np.array([1.0, 0.0], dtype=np.float32)
+SLOT = "slot"  # which slot a sentence fills; adapters/local/slots.py asks it
 EARLY = "early"  # the question that is asked after the first layers
 
 
@@ -188,9 +189,10 @@ class Encoder:
         owned = np.array(owner, dtype=np.int64)
         return Encoded(np.concatenate(hidden), owned, most_promising, self._heads)
 
-    def sentence(self, text: str) -> Array:
-        """Return what a sentence is as a whole, (768,): the mean and the maximum of its tokens."""
-        return both(self._window([], self._tokenizer(text)[:WINDOW] or [self._unknown]))
+    def slots(self, text: str) -> Array:
+        """Return which slot a sentence by itself most likely fills; slots.py knows the labels."""
+        ids = self._tokenizer(text)[:WINDOW] or [self._unknown]
+        return asked(self._heads[SLOT], both(self._window([], ids)))
 
     def early(self, reading: Reading, chosen: Sequence[int]) -> float:
         """Return how likely the first layers find that the clauses, as one window, state anything."""

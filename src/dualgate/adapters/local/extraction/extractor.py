@@ -20,6 +20,7 @@ from dualgate.adapters.local.extraction.antecedents import (
     heading_of,
     is_led_by_nobody,
     is_led_by_relative,
+    opens_with_other,
     topic_of,
     with_owner,
     with_relative,
@@ -83,6 +84,7 @@ BASE_IMPORTANCE = {
 ASSENT_CLAUSES = 5
 AGREED_CONFIDENCE = 0.82
 IMPLIED_CONFIDENCE = 0.66  # over the floor [M 5.1], under what is said outright
+SURELY_OWN = 0.8  # a statement beside one about a relative may be about him, too
 UNNAMED_CONFIDENCE = 0.35  # so far under the floor [M 5.1] that no plain slot lifts it
 INTRODUCED_CONFIDENCE = 0.9  # a form of its own, said outright
 FELT = frozenset({"preference", "constraint", "rule", "fact"})  # a tiring job stays a job
@@ -289,8 +291,11 @@ class LocalExtractor:
         evidence = Evidence(kinds["evidence"][0])
         before = reading.text[: said.start]
         led = with_subject(said.text, before)
-        if owner == "other" and led == said.text:
+        doubtful = owner == "user" and kinds["subject"][1] <= SURELY_OWN
+        if led == said.text and (owner == "other" or doubtful):
             led = with_owner(said.text, before, lang)
+        if doubtful and opens_with_other(said.text, lang):
+            owner = "other"
         text = with_relative(led, before)
         if led != said.text or is_led_by_relative(said.text, before):
             owner = "other"

@@ -26,6 +26,7 @@ from dualgate.adapters.local.extraction.encoder import Encoded
 from dualgate.adapters.local.extraction.features import clause_ids
 from dualgate.adapters.local.extraction.implied import is_own
 from dualgate.adapters.local.extraction.kinds import (
+    is_for_good,
     is_outburst,
     is_outright,
     is_plain,
@@ -121,7 +122,7 @@ def is_said_outright(text: str, reading: Reading) -> bool:
     if is_outright(text):
         return True
     played = UNMEANT & set(cues_in(reading.setting.own))
-    return is_plain(text) and not played and is_own(reading.text)
+    return (is_plain(text) or is_for_good(text)) and not played and is_own(reading.text)
 
 
 UNMEANT = frozenset({"joke", "play", "heard", "if"})

@@ -97,6 +97,22 @@ def is_outright(text: str) -> bool:
     return is_plain_wish(text) or bool(_OWN.search(text))
 
 
+_FOR_GOOD = re.compile(
+    r"^\W*(?:(?:and|so|but|also|please|ok|okay)\W+)*(?:going forward|from (?:now|here) on|from today(?: on)?|henceforth)\W+(?:please )?"
+    r"(?:only|always|never|don't|do not|no more|stop|use|write|plan|keep|give|answer|reply|call|skip|leave|show|put|make|send|add|avoid|cook|book|suggest|speak|talk|stick)\b",
+    re.IGNORECASE,
+)
+
+
+def is_for_good(text: str) -> bool:
+    """Tell whether this is an order of which it says itself that it is to last.
+
+    >>> is_for_good("going forward only plan meals without eggs"), is_for_good("from now on I shall walk")
+    (True, False)
+    """
+    return bool(_FOR_GOOD.search(text.replace("’", "'")))
+
+
 def is_plain_wish(text: str) -> bool:
     """Tell whether this is one of the plainest wishes about answers.
 
