@@ -111,7 +111,8 @@ async def test_one_turn_that_cannot_be_read_spoils_no_other() -> None:
 
 async def test_a_turn_with_nothing_in_it_never_reaches_the_model() -> None:
     model = ScriptedModel(reads_tea)
-    async with memory_with(model, extraction=policy(prefilter=True)) as memory:
+    spared = policy(prefilter=True, prefilter_at=0.05)
+    async with memory_with(model, extraction=spared) as memory:
         await hears(memory, "今天天气怎么样？")
         await hears(memory, TEA)
         (line,) = (await memory.stats(USER)).models

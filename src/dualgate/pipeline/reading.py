@@ -42,7 +42,7 @@ class ExtractionPolicy:
 
     fallback: Literal["local", "wait"] = "local"
     prefilter: bool = True  # turns in which the local extractor sees nothing at all are spared
-    prefilter_at: float = 0.005  # docs/results/prefilter.md shows other values
+    prefilter_at: float = 0.003  # docs/results/prefilter.md shows other values
     debounce_seconds: float = 2.0  # turns of one user that come within it are read together
     batch_turns: int = 8
     batch_characters: int = 8_000
