@@ -142,7 +142,9 @@ def background() -> list[str]:
             for line in lines:
                 row = json.loads(line)
                 for span in row["spans"]:
-                    if span["scope"] == "lasting" and _kept(span["quote"]):
+                    # Who somebody is mostly fills a slot, whether a first fit sees it or not.
+                    about = span["item_type"] != "identity" and _kept(span["quote"])
+                    if span["scope"] == "lasting" and about:
                         text = sentence(span["quote"], row["lang"], ItemType(span["item_type"]))
                         found[text] = None
     return list(found)

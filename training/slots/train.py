@@ -144,7 +144,7 @@ def without_slots(known: list[Case], sentences: list[str]) -> list[str]:
     return kept
 
 
-NOTHING_AT = 0.3
+NOTHING_AT = 0.85
 
 
 def weighed(arrays: dict[str, np.ndarray], kept: list[Case]) -> np.ndarray:

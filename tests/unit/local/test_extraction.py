@@ -568,3 +568,27 @@ async def test_who_opens_a_statement_is_whom_it_is_about(
     """[W3]: attribution"""
     found = [each for each in await read(extractor, text) if word in each.content]
     assert [each.subject for each in found] == [whose]
+
+
+@pytest.mark.parametrize(
+    ("text", "attribute", "value"),
+    [
+        ("麻烦永久改一下，以后由浅入深慢慢讲到答案。", "answer_order", "background first"),
+        ("橡果不用MySQL了，数据库换成了CouchDB。", "database", "couchdb"),
+        ("我口味变了，现在最爱喝豆浆。", "favorite_drink", "豆浆"),
+        ("News: I quit, I'm a florist now.", "job", "florist"),
+    ],
+)
+async def test_what_follows_news_of_a_change_is_a_correction(
+    text: str, attribute: str, value: str
+) -> None:
+    """[F3, C2]: the change is told in one clause, the new value in the next"""
+    extractor = LocalExtractor(structurer=LexiconStructurer(SlotReader(UseEmbedder())))
+    found = [each for each in kept(await read(extractor, text)) if each.attribute == attribute]
+    assert [(each.value, each.correction) for each in found] == [(value, True)]
+
+
+async def test_a_favourite_said_outright_is_kept(extractor: LocalExtractor) -> None:
+    """[W3]"""
+    text = "I've gone off cola, my favourite is mate now."
+    assert any("mate" in each.content for each in kept(await read(extractor, text)))

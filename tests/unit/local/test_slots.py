@@ -178,3 +178,10 @@ def test_a_bare_unit_is_no_value():
 def test_what_is_for_somebody_else_or_of_a_season_fills_no_slot(content: str) -> None:
     """[C1]: a wrong slot lets a newer value replace an older one"""
     assert LexiconStructurer(READER).read(content) is None
+
+
+def test_in_a_slot_of_hours_the_hour_is_the_value() -> None:
+    """[C1]"""
+    found = STRUCTURER.read("十点以前别给用户安排事情，用户一直不方便")
+    assert found is not None
+    assert (found.attribute, found.value) == ("unavailable_time", "before 10")

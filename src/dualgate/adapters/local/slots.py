@@ -43,6 +43,13 @@ _TOKEN = re.compile(r"[A-Za-zÀ-ž][\w'’+#.-]*|\d+(?:[.,:/-]\d+)*|[\u3400-\u9f
 # What is no sentence fills no slot, whatever words stand in it.
 _MARKUP = re.compile(r"</?\w[^>]*>|[{}=;<>|\\]{2}|\{\{|\w=['\"\w]|\w\(.*\)|;\s*$")
 _CHINESE = re.compile(r"[\u3400-\u9fff]")
+# In a slot of hours the hour is the value, in whatever words it stands.
+HOURS = frozenset({"unavailable_time", "working_hours", "wake_time", "bed_time", "gym_time"})
+_CLOCK = re.compile(
+    r"(?:早上|上午|中午|下午|晚上|夜里|凌晨)?(?:\d{1,2}|[一二三四五六七八九十两]{1,3})点半?(?:以前|以后|之前|之后|前|后)?"
+    r"|\b(?:before|after|past|until|till|by|from|at)\s+(?:\d{1,2}(?::\d\d)?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|noon|midnight)\b(?:\s?[ap]\.?m)?",
+    re.IGNORECASE,
+)
 _CHANGED_TO = re.compile(r"(?:改成|改为|换成)(?=.{4})")
 
 
@@ -128,7 +135,7 @@ class SlotReader:
         owner = _whole(text, _stretch(text, found, marks[:, parts.labels.index(OWNER)]))
         if not value:
             line = marks[:, parts.labels.index(VALUE)].copy()
-            value = _stretch(text, found, line) or ""
+            value = _stretch(text, found, line) or _hour(text, slot)
             if value and leaves(text, value):
                 # "Zed 不用了，现在是 Geany": what is left is named first, what holds comes after.
                 at = text.find(value)
@@ -161,6 +168,12 @@ def _stretch(text: str, found: Sequence[Token], line: Array) -> str | None:
     if last < 0 or float(line[first : last + 1].max()) < PART_AT:
         return None
     return text[found[first].start : found[last].end]
+
+
+def _hour(text: str, slot: str) -> str:
+    """Return the hour that a sentence names, where the slot is one of hours; "" elsewhere."""
+    found = _CLOCK.search(text) if slot in HOURS else None
+    return found.group() if found else ""
 
 
 def _whole(text: str, owner: str | None) -> str | None:

@@ -14,6 +14,7 @@ from dualgate.adapters.local.extraction.classes import classes
 from dualgate.adapters.local.extraction.clauses import Clause
 from dualgate.adapters.local.extraction.cues import KIN
 from dualgate.adapters.local.extraction.features import tokens
+from dualgate.adapters.local.owners import system
 
 _LEADS = re.compile(r"^(?:(?:and|but|so)\s+)?(?:she|he)\b(?!')|^[她他](?![们家])", re.IGNORECASE)
 _POINTS = re.compile(r"(?<=\s)(?:him|her)(?=\W*$|\s+(?:to|for|with|from|and|at|on|in|out|up)\b)|(?<=[给让对跟和带陪送教帮替])[她他](?!们)", re.IGNORECASE)
@@ -111,6 +112,29 @@ def with_owner(text: str, before: str, lang: str) -> str:
 
 
 _AND = re.compile(r"^\W*(?:and|but|so)\s+", re.IGNORECASE)
+
+
+# 绳结不用CockroachDB了，数据库换成了CouchDB: whose database.
+_PART_ZH = re.compile(
+    r"^(?:现在|目前|如今)?(?:数据库|后端|前端|部署|服务器|缓存|队列|托管|(?:代码)?仓库)(?=.{0,4}(?:换|改|用|搬|迁|挪|是|在|放))"
+)
+
+
+def with_system(text: str, before: str) -> str:
+    """Return what is said of a part of a system with the system named, where the clause before names it.
+
+    >>> with_system("数据库换成了CouchDB", "绳结不用CockroachDB了，"), with_system("数据库换了", "我累了，")
+    ('绳结的数据库换成了CouchDB', '数据库换了')
+    """
+    if not _PART_ZH.search(text):
+        return text
+    sentence = _ENDS.split(before[-_NEAR:])[-1]
+    for clause in reversed([each.strip() for each in re.split(r"[，,]", sentence) if each.strip()]):
+        name = system(clause)
+        at = clause.lower().find(name) if name else -1
+        if name and at >= 0:
+            return f"{clause[at : at + len(name)]}的{text}"
+    return text
 
 
 def opens_with_other(text: str, lang: str) -> bool:

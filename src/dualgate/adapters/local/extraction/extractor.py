@@ -25,6 +25,7 @@ from dualgate.adapters.local.extraction.antecedents import (
     with_owner,
     with_relative,
     with_subject,
+    with_system,
 )
 from dualgate.adapters.local.extraction.bonds import dangles, is_adverbial, leads_on
 from dualgate.adapters.local.extraction.cues import KIN, cues_in
@@ -296,7 +297,7 @@ class LocalExtractor:
             led = with_owner(said.text, before, lang)
         if doubtful and opens_with_other(said.text, lang):
             owner = "other"
-        text = with_relative(led, before)
+        text = with_system(with_relative(led, before), before)
         if led != said.text or is_led_by_relative(said.text, before):
             owner = "other"
         if is_led_by_nobody(text, before) or is_stranger(text):
@@ -323,7 +324,8 @@ class LocalExtractor:
             message_id=turn.message.id,
         )
         dated = self._dated(made, said.text, turn.at, allowed)
-        return self._corrected(dated, said.text, kinds["correction"])
+        told = bool(_CHANGE_TOLD.search(before[-NEAR:]))
+        return self._corrected(dated, said.text, kinds["correction"], told=told)
 
     @staticmethod
     def _slotted(made: Candidate, slots: Slots, allowed: judging.Allowed) -> Candidate:
@@ -335,13 +337,19 @@ class LocalExtractor:
         typed = slots.typed(filled)
         return typed if typed.item_type in allowed.types else filled
 
-    def _corrected(self, made: Candidate, text: str, fitted: tuple[str, float]) -> Candidate:
-        """A new value for a slot of one value is a correction at fewer signs than a mere remark."""
+    def _corrected(
+        self, made: Candidate, text: str, fitted: tuple[str, float], *, told: bool = False
+    ) -> Candidate:
+        """A new value for a slot of one value is a correction at fewer signs than a mere remark.
+
+        told: right before it something is said to have changed.
+        """
         label, sure = fitted
         if made.correction and made.attribute and PLAINLY_FROM <= made.confidence < PLAINLY:
             # The marks of a change and a value for a known slot: two witnesses for one statement.
             made = replace(made, confidence=PLAINLY)
         hinted = label == "yes" or sure <= 1.0 - CORRECTED_AT or bool(_BY_NOW.search(text))
+        hinted = hinted or told
         if made.correction or not hinted or not made.attribute or self._structurer is None:
             return made
         one = self._structurer.cardinality_of(made.attribute, made.item_type) is Cardinality.ONE
@@ -413,6 +421,13 @@ _BY_NOW = re.compile(
     r"今后|往后|从此|想法变了|改主意|变卦|反悔|如今|永久改|更正|延期|推迟|改期|新的(?:截止|日期|时间|地址|电话|价格)|改一下(?:规矩|要求|偏好|习惯)|(?:跟|和|与)?(?:以前|之前|从前)(?:不一样|不同|相反)|不像(?:以前|之前|从前)|改成|改为|换成|改用|不再|现在(?:改|换|是|用|只|更|都|爱|喜欢|住)"
     r"|\bno longer\b|\bstarting (?:now|today|tomorrow|this week)\b|\bas of (?:now|today)\b|\b(?:postponed|rescheduled|pushed back|put off)\b|\bnew (?:deadline|date|address|number|price)\b|\b(?:not like|unlike|contrary to) before\b|\bthese days\b|\bfrom here on\b|\bfor good\b|\bpermanently\b|\bchanged my mind\b|\bused to\b.*\bbut\b|\binstead of\b|\b(?:changed|switched|moved) (?:\w+ )?(?:over )?to\b"
     r"|(?<!right )(?<!for )(?<!by )(?<!until )(?<!just )(?<!till )\bnow\b(?! and (?:then|again)| that)",
+    re.IGNORECASE,
+)
+NEAR = 60  # characters before a statement that may say that something has changed
+# What comes next is new: 改主意了, 我辞职转行了, "I quit", "we relocated".
+_CHANGE_TOLD = re.compile(
+    r"永久改|更正|纠正一下|改(?:个|了)?主意|变卦|口味(?:改|变|换)|作息(?:改|变|调)|不像(?:以前|之前|从前)|(?:规矩|要求|偏好|习惯)(?:改|变|换)|辞职|转行|跳槽|搬家|换工作"
+    r"|\b(?:changed? my mind|change of plans?|scrap (?:that|what|the)|forget what i (?:said|told)|take (?:that|it) back|gone off|i quit|(?:we|i)(?:'ve| have)? (?:relocated|moved)|correction|new rule|for good|switched (?:jobs|careers))\b",
     re.IGNORECASE,
 )
 ONCE = frozenset({ItemType.EVENT, ItemType.COMMITMENT})

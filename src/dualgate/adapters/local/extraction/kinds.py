@@ -82,7 +82,8 @@ def is_plain(text: str) -> bool:
 # Things of a person, not of an order, a page or a program: "my batch size is 32" is a task's.
 _OWN = re.compile(
     r"^my (?:birthday|anniversary|blood type|(?:badge|hair|eye|favou?rite) colou?r|(?:shoe|ring|shirt|dress|hat) size"
-    r"|(?:locker|badge|jersey|desk) number|home address) is [\w' -]{1,30}\W*$"
+    r"|(?:locker|badge|jersey|desk) number|home address|(?:new |current )?favou?rite(?: (?:drink|food|dish|snack|fruit|music|band|singer|film|movie|book|author|sport|team|genre|season|animal))?)"
+    r" is (?!(?:part|bit|one|when|how|that|the (?:part|bit|one|way))\b)[\w' -]{1,30}\W*$"
     r"|^(?:好的?[，,]?)?那就定(?![第这那它下前后上])[^，,]{1,10}吧$",
     re.IGNORECASE,
 )
