@@ -570,7 +570,6 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=EPOCHS)
     parser.add_argument("--out", type=Path, default=TARGET)
     parser.add_argument("--start", type=Path, nargs="*", default=[], help="fitted networks to begin with: their mean")
-    parser.add_argument("--only-slot", action="store_true", help="fit the head of slots, nothing else")
     parser.add_argument("--rate", type=float, help="share of the learning rate")
     parser.add_argument("--answers", type=Path, nargs="*", default=[], help="what teachers answered (teachers.py)")
     options = parser.parse_args()
@@ -580,7 +579,7 @@ def main() -> None:
     training = [each for each in examples if is_trained_on(each)]
     kept = kept_pieces(packed, training)
     tokenizer, marks = tokenizer_of(packed, kept)
-    rows = [] if options.only_slot else list(rows_of(with_augmented(training), tokenizer, marks))
+    rows = list(rows_of(with_augmented(training), tokenizer, marks))
     rows += statement_rows(tokenizer, marks)
     for path in options.answers:
         taught(rows, pickle.loads(path.read_bytes()))  # noqa: S301 - teachers.py wrote it
@@ -588,9 +587,6 @@ def main() -> None:
     print(f"{len(kept)} pieces, {len(rows)} turns, {np.mean([len(r.ids) for r in rows]):.0f} tokens each", flush=True)
     net = Net(packed, kept, options.layers, slot_labels())
     begin(net, options.start)
-    if options.only_slot:
-        for name, parameter in net.named_parameters():
-            parameter.requires_grad = name.startswith(f"heads.{encoder.SLOT}.")
     measuring = list(rows_of(held_out, tokenizer, marks))
     measuring += statement_rows(tokenizer, marks, fitted=False)
     if options.start:

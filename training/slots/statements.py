@@ -142,9 +142,7 @@ def background() -> list[str]:
             for line in lines:
                 row = json.loads(line)
                 for span in row["spans"]:
-                    # Who somebody is mostly fills a slot, whether a first fit sees it or not.
-                    about = span["item_type"] != "identity" and _kept(span["quote"])
-                    if span["scope"] == "lasting" and about:
+                    if span["scope"] == "lasting" and _kept(span["quote"]):
                         text = sentence(span["quote"], row["lang"], ItemType(span["item_type"]))
                         found[text] = None
     return list(found)

@@ -129,7 +129,7 @@ def without_slots(known: list[Case], sentences: list[str]) -> list[str]:
 
     Kept in the folder for temporary files, since the encoder is fitted on the same ones.
     """
-    asked = "\n".join([*(f"{case.label} {case.text}" for case in known), *sentences])
+    asked = "\n".join([str(NOTHING_AT), *(f"{c.label} {c.text}" for c in known), *sentences])
     path = Path(tempfile.gettempdir()) / f"dualgate-no-slots-{zlib.crc32(asked.encode())}.json"
     if path.exists():
         return list(json.loads(path.read_text("utf-8")))
@@ -144,7 +144,7 @@ def without_slots(known: list[Case], sentences: list[str]) -> list[str]:
     return kept
 
 
-NOTHING_AT = 0.85
+NOTHING_AT = 0.3
 
 
 def weighed(arrays: dict[str, np.ndarray], kept: list[Case]) -> np.ndarray:
