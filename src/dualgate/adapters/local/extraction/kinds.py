@@ -286,8 +286,10 @@ _PASSING = re.compile(
     re.IGNORECASE,
 )
 _RETRACTED = re.compile(
-    r"^\W*(?:(?:i'm |i was )?(?:just |only |totally )?(?:kidding|joking)|jk|lol jk|(?:that|this) (?:was|is) a joke|not really lol)\b"
-    r"|^\W*(?:(?:我)?(?:开|跟你开个?)个?玩笑(?:的|啦|哈)?|逗你(?:玩)?的|骗你的|说着玩的?|瞎说的|胡说的)",
+    r"^\W*(?:(?:i'm |i was )?(?:just |only |totally )?(?:kidding|joking)(?! aside)|jk|lol jk|(?:that|this) (?:was|is) a joke|not really lol)\b"
+    r"|^\W*(?:(?:我)?(?:开|跟你开个?)个?玩笑(?:的|啦|哈)?|逗你(?:玩)?的|骗你的|说着玩的?|瞎说的|胡说的)"
+    # 之前说的是五个人，不对，是六个: what stands before it does not hold.
+    r"|^\W*(?:哦|啊|等等)?(?:不对|说错了|口误)(?:[啊哈呀]|了)?$",
     re.IGNORECASE,
 )
 
@@ -299,29 +301,35 @@ def is_retracted(text: str, after: str) -> bool:
 
     >>> is_retracted("we all sing", ". just kidding. unless?"), is_retracted("以后都用文言文，开玩笑的", "")
     (True, True)
+    >>> is_retracted("之前说我爱吃辣，不对", ""), is_retracted("看透了，以后谁再熬夜谁是狗", "")
+    (True, True)
     >>> is_retracted("I eat no nuts", ". I only eat rocks. just kidding"), is_retracted("I love it", "")
     (False, False)
     """
     rest = after.lstrip(" .!?。！？；;，,~～\n\"'”’)）")
     parts = [*_PARTS.split(text)[1:], _PARTS.split(rest)[0]]
-    wry = text.endswith("🙃") or rest.startswith("🙃")
+    wry = text.endswith("🙃") or rest.startswith("🙃") or bool(_VOW.search(text))
     return wry or any(_RETRACTED.search(part.replace("’", "'")) for part in parts)
 
 
+# A vow in which the loser is a dog.
+_VOW = re.compile(r"谁[^谁，,。]{1,16}谁就?是小?(?:狗|猪|孙子)")
 _PARTS = re.compile(r"[.!?。！？；;\n，,]+")
 
 
 _NOT_ASKED = re.compile(r"不管|无论|甭管|不论|随便")
+_HOW_SO = re.compile(r"^\W*(?:你|那你)?(?:是)?从(?:哪儿?|哪里|什么地方)(?:看|听|知道|觉得|得出)")
 _A_NOT_A = re.compile(r"([\u4e00-\u9fff])[不没]\1[\u4e00-\u9fff]{0,2}$")
 
 
 def is_asked(text: str) -> bool:
     """Return whether the words end as a Chinese question does, with or without its mark.
 
-    >>> is_asked("十月去西宁冷不冷"), is_asked("不管你去不去")
-    (True, False)
+    >>> is_asked("十月去西宁冷不冷"), is_asked("不管你去不去"), is_asked("你从哪看出来我爱吃辣了")
+    (True, False, True)
     """
-    return bool(_A_NOT_A.search(text.strip())) and not _NOT_ASKED.search(text)
+    asked = _A_NOT_A.search(text.strip()) or _HOW_SO.search(text)
+    return bool(asked) and not _NOT_ASKED.search(text)
 
 
 def is_of_a_bad_day(text: str) -> bool:
