@@ -156,7 +156,7 @@ class Running:
 async def running(
     path: Path, vectors: Dictionary, embedder: Embedder | None = None
 ) -> AsyncIterator[Running]:
-    """Open a file with a clock that stands still; vectors are looked up unless embedder makes them."""
+    """Open a file; the clock stands still. Vectors are looked up unless embedder makes them."""
     backend = await open_sqlite(path, vector_model=vectors.model)
     parts = wire(backend, SETTINGS, ManualClock(NOW), embedder=embedder or vectors)
     ports = write.WritePorts(

@@ -592,3 +592,17 @@ async def test_a_favourite_said_outright_is_kept(extractor: LocalExtractor) -> N
     """[W3]"""
     text = "I've gone off cola, my favourite is mate now."
     assert any("mate" in each.content for each in kept(await read(extractor, text)))
+
+
+async def test_standing_orders_are_heard_among_much_talk(extractor: LocalExtractor) -> None:
+    """[W3]: what says of itself that it is for good is kept, whoever talks around it"""
+    text = (
+        "Hello Emily, welcome to the team! I'm Carlos. Always use annotations for your methods."
+        " It helps everybody. Now let's talk about the cafeteria. I also want you to include"
+        " assert statements in your methods. From now on, I'd like us to use Skype for calls."
+    )
+    found = [each.content for each in kept(await read(extractor, text))]
+    assert [any(word in each for each in found) for word in ("annot", "assert", "Skype")] == [
+        True, True, True,
+    ]  # fmt: skip
+    assert not any("assert" in each and "Skype" in each for each in found)

@@ -94,7 +94,21 @@ _TARGET = re.compile(r"到了?|成了?|改用|改为|换|\bto\b|\binto\b|而是|
 
 
 DIET = "diet"
+# "Include assert statements in all methods" looks like a wish for comments, but names none.
+_NAMES = {"comments": re.compile(r"comment|remark|explanatory|annotated|注释|註解|注解|备注", re.IGNORECASE)}
 _WITHOUT = re.compile(r"(?:\b(?:without|no|not|avoids?|skips?|minus)|不吃|不放|别放|不含|不加|忌|无)\s*$", re.IGNORECASE)
+
+
+
+def _is_misread(found: Found, row: Fitted, content: str) -> bool:
+    """Whether the words plainly tell that the reader saw what is not there."""
+    needed = _NAMES.get(found.slot)
+    if needed is not None and not needed.search(content):
+        return True
+    if row.attribute == DIET and _WITHOUT.search(content[: max(0, content.find(found.value))]):
+        return True  # "without eggs" is no diet of eggs
+    return not row.of_project and is_for_somebody(content)
+
 
 _CONTRAST = re.compile(
     r"[，,、；;\s]*(?:别|不要|不用|而不是|而非|不是|少来)[^，,。；;！!]{1,12}"
@@ -262,10 +276,8 @@ class LexiconStructurer:
         if found is None:
             return None
         row = self._fitted.get(found.slot, Fitted(found.slot))
-        if row.apart or (not row.of_project and is_for_somebody(content)):
+        if row.apart or _is_misread(found, row, content):
             return None
-        if row.attribute == DIET and _WITHOUT.search(content[: max(0, content.find(found.value))]):
-            return None  # "without eggs" is no diet of eggs
         if row.plain and not _ABOVE_ALL.search(content):
             row = replace(row, attribute=row.plain, denies=True)
         if not row.values:

@@ -158,11 +158,17 @@ def joined(
             needed = JOIN_AT if weak >= WEAK_AT else JOIN_WEAK_AT
             hangs = bound(left, right) or leans(right.text) or dangles(right.text)
             goes_on = seams.get(index, 0.0) >= needed and not parts(left, right)
-            if hangs or goes_on:
+            anew = left.mark in FULL_STOPS and _ANEW.search(right.text)
+            if (hangs or goes_on) and not anew:
                 runs[-1] = (runs[-1][0], index, scope)
                 continue
         runs.append((index, index, scope))
     return runs
+
+
+FULL_STOPS = frozenset(".!?。！？")
+# At the head of a sentence it belongs to what comes: "Use tabs. From now on, call me Al."
+_ANEW = re.compile(r"^\W*(?:from (?:now|here) on|going forward|as of (?:now|today))\W*$", re.IGNORECASE)
 
 
 def seam_lines(chosen: Sequence[int], encoded: Encoded, model: Model) -> dict[int, float]:

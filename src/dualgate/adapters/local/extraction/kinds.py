@@ -98,9 +98,17 @@ def is_outright(text: str) -> bool:
     return is_plain_wish(text) or bool(_OWN.search(text))
 
 
+_ORDER = (
+    "use|write|plan|keep|give|answer|reply|call|skip|leave|show|put|make|send|add|avoid|cook|book|suggest|speak|talk|stick"
+    "|include|start|begin|end|name|prefix|suffix|annotate|format|cite|ask|check|round|assume|explain|respond|commit|document"
+    "|test|validate|log|import"
+)
+_BEGINS = r"^\W*(?:(?:and|so|but|also|please|ok|okay|additionally|finally|next|lastly|remember|first(?: of all)?|second(?:ly)?)\W+)*"
 _FOR_GOOD = re.compile(
-    r"^\W*(?:(?:and|so|but|also|please|ok|okay)\W+)*(?:going forward|from (?:now|here) on|from today(?: on)?|henceforth)\W+(?:please )?"
-    r"(?:only|always|never|don't|do not|no more|stop|use|write|plan|keep|give|answer|reply|call|skip|leave|show|put|make|send|add|avoid|cook|book|suggest|speak|talk|stick)\b",
+    rf"{_BEGINS}(?:going forward|from (?:now|here) on|from today(?: on)?|henceforth)\W+(?:please )?(?:only|always|never|don't|do not|no more|stop|{_ORDER})\b"
+    rf"|{_BEGINS}(?:always|never) (?:{_ORDER})\b"
+    rf"|{_BEGINS}i(?: also| really)?(?:'d| would)? (?:want|need|expect|like) (?:you|us) to (?:always|never) (?:{_ORDER})\b"
+    rf"|{_BEGINS}i(?: also| really)?(?:'d| would)? (?:want|need|expect|like) (?:you|us) to (?:use|include|add|start|begin|end|name|prefix|avoid)\b.{{2,60}}\b(?:in|for|of|with|to) (?:your|all|every|any|each)\b",
     re.IGNORECASE,
 )
 
@@ -109,6 +117,8 @@ def is_for_good(text: str) -> bool:
     """Tell whether this is an order of which it says itself that it is to last.
 
     >>> is_for_good("going forward only plan meals without eggs"), is_for_good("from now on I shall walk")
+    (True, False)
+    >>> is_for_good("Always use annotations for your methods"), is_for_good("I want you to write a poem")
     (True, False)
     """
     return bool(_FOR_GOOD.search(text.replace("’", "'")))
