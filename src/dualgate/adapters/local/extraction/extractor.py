@@ -40,6 +40,7 @@ from dualgate.adapters.local.extraction.kinds import (
     is_for_one_piece,
     is_hurried,
     is_led_by_now,
+    is_limited_after,
     is_mood,
     is_of_a_bad_day,
     is_of_those_days,
@@ -464,7 +465,7 @@ def _scoped(
     before = reading.text[max(0, said.start - HURRY_REACH) : said.start]
     after = reading.text[said.end : said.end + HURRY_REACH]
     led = before + said.text if is_hurried(before) else said.text
-    once = wish and (is_for_one_piece(led) or ends_hurried(after))
+    once = wish and (is_for_one_piece(led) or ends_hurried(after) or is_limited_after(after))
     led_by_now = (wish or kinds["item_type"][0] == "commitment") and is_led_by_now(said.text, lead)
     if once or led_by_now or is_for_now(said.text):
         return replace(said, scope=Scope.TASK)

@@ -239,6 +239,22 @@ def is_led_by_now(text: str, lead: str) -> bool:
     )
 
 
+_LIMITED_AFTER = re.compile(
+    r"^\W*(?:but )?(?:just |only )?for this (?!(?:reason|purpose|kind|type|sort)\b)\w+\W*(?:$|[.,;!?\n])"
+    r"|^\W*(?:只|就|仅)?(?:限|针对)?(?:这次|这一次|这回)(?:的?(?:部署|任务|汇报|报告))?\W*(?:$|[。，；！？\n])",
+    re.IGNORECASE,
+)
+
+
+def is_limited_after(after: str) -> bool:
+    """Return whether what comes right after a wish limits it to the work at hand [W4].
+
+    >>> is_limited_after(", for this deployment."), is_limited_after(", for this reason.")
+    (True, False)
+    """
+    return bool(_LIMITED_AFTER.search(after))
+
+
 # 现在看什么都烦, "everything annoys me at the moment": said of the hour, whatever verb it has.
 _MOOD = re.compile(
     r"(?:现在|此刻|这会儿|眼下|刚才|今[天晚])[^，,。]{0,8}(?:烦(?!恼的是)|累|困|饿|难过|难受|生气|崩溃|郁闷|没劲|不爽|没胃口|提不起劲|不想(?:动|说话|见人|干活)|emo)"
